@@ -136,6 +136,12 @@ def test_the_new_model_may_be_a_file_of_vectors_a_spec_or_an_onnx_file(
     gate = ("gate", labelled.path, "--measure", "P@3", "--old", "shape", "--out", tmp_path / "out")
     brought = run(*gate, "--new", tmp_path / "brought.npz")
     assert brought.code == 0 and "lists what the old one lists" in brought.out
+    np.savez(tmp_path / "brought.npz", vectors=read_vectors(labelled, "colour", images), keys=np.array(images))
+    other = run(*gate, "--new", tmp_path / "brought.npz")  # the same name with another content
+    assert other.code == 2 and "has another vector of" in other.err
+    command = other.err.replace("\n", " ").split("`")[1].split()
+    assert command[:2] == ["likewise", "encode"] and run(*command[1:]).code == 0  # what it says can be done
+    assert run(*gate, "--new", tmp_path / "brought.npz").code in (0, 1, 3)
     keep = [row for row, image in enumerate(images) if image != "square/red-1.png"]
     some = read_vectors(labelled, "shape", images)[keep]
     np.savez(tmp_path / "lacking.npz", vectors=some, keys=np.array(images)[keep])

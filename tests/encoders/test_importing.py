@@ -82,7 +82,9 @@ def test_other_vectors_under_the_same_name_need_force(workspace: WorkspaceFolder
     import_vectors(workspace, "mine", path, keys)
     assert import_vectors(workspace, "mine", path, keys).new_images == 0
     np.save(path, -vectors)
-    with pytest.raises(LikewiseError, match="another version of the encoder"):
+    with pytest.raises(
+        LikewiseError, match=r"another vector of 0000.png than the one stored as mine.*--name mine --force"
+    ):
         import_vectors(workspace, "mine", path, keys)
     import_vectors(workspace, "mine", path, keys, force=True)
     assert read_vectors(workspace, "mine", images[:1])[0, 0] * vectors[0, 0] < 0

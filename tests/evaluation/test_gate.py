@@ -86,14 +86,29 @@ lists = st.permutations(range(N_GALLERY)).map(lambda order: order[:3])
 def test_missing_labels_are_filled_both_ways(
     old: list[int], new: list[int], labels: dict[int, int], measure: CutoffMeasure
 ) -> None:
-    """Every way to label what stands at different places, one by one, finds the same lowest and highest difference."""
+    """Every way to label what stands at different places, one by one, finds the same lowest and highest difference.
+
+    So does every way to label what stands at the same place as well.
+    """
     pairs = judged(1, [(0, 8, 1), *((0, candidate, label) for candidate, label in labels.items() if candidate != 8)])
-    found = compare_lists(measure, np.array([old]), np.array([new]), pairs).bounds()
+    compared = compare_lists(measure, np.array([old]), np.array([new]), pairs)
     known = dict(zip(pairs.candidate.tolist(), pairs.label.tolist(), strict=True))
     apart = set(old) ^ set(new)
     if measure.NAME in ("nDCG", "MRR"):  # the others do not look at ranks
         apart |= {each for each in {*old} & {*new} if old.index(each) != new.index(each)}
-    missing = sorted(apart - set(known))
+    for found, asked in (
+        (compared.bounds(), apart),
+        (compared.bounds_if_shared_were_similar(), {*old, *new}),
+    ):
+        differences = _every_difference(old, new, known, sorted(asked - set(known)), measure)
+        assert found.lowest[0] == pytest.approx(min(differences)) and found.highest[0] == pytest.approx(
+            max(differences)
+        )
+
+
+def _every_difference(
+    old: list[int], new: list[int], known: dict[int, int], missing: list[int], measure: CutoffMeasure
+) -> list[float]:
     differences = []
     for said in product((0, 1), repeat=len(missing)):
         all_labels = known | dict(zip(missing, said, strict=True))
@@ -104,7 +119,7 @@ def test_missing_labels_are_filled_both_ways(
             sums = measure.estimate(RankedResults(listed, np.array([label.sum()])))
             values.append(float(sums.numerator[0] / sums.denominator[0]))
         differences.append(values[0] - values[1])
-    assert found.lowest[0] == pytest.approx(min(differences)) and found.highest[0] == pytest.approx(max(differences))
+    return differences
 
 
 def test_a_query_without_a_positive_counts_where_a_label_could_give_it_one() -> None:
@@ -190,6 +205,19 @@ def test_unlabelled_results_that_could_turn_it_leave_it_undecided_and_are_asked(
     assert needed.n_unlabelled == n and (needed.n_labels or needed.n_queries)
     told = found.labelled_as(np.zeros(n, np.int64))
     assert not len(told.query) and decide(told.bounds(), {}, 0.01).verdict == "pass"
+
+
+def test_a_verdict_that_results_at_the_same_place_could_turn_is_seen() -> None:
+    """Every query loses its one labelled hit; what both list before it has no label, and could make the loss smaller."""
+    n = 60
+    pairs = judged(n, [(query, 0, 1) for query in range(n)] + [(query, 1, 0) for query in range(n)])
+    old, new = np.tile([2, 3, 0], (n, 1)), np.tile([2, 3, 1], (n, 1))
+    found = compare_lists(nDCG @ 3, old, new, pairs)
+    wide = found.bounds_if_shared_were_similar()
+    assert not len(found.query) and len(found.shared[0]) == 2 * n
+    assert (wide.lowest == found.bounds().lowest).all() and (wide.highest > found.bounds().highest).all()
+    assert wide.highest[0] == pytest.approx(-0.5 / (1 + 1 / np.log2(3) + 0.5))  # of three positives the third is lost
+    assert [decide(each, {}, 0.4).verdict for each in (found.bounds(), wide)] == ["fail", "undecided"]
 
 
 def test_the_queries_that_are_said_to_decide_do_so_in_four_of_five_cases() -> None:

@@ -87,6 +87,65 @@ def test_a_drawn_pool_grows_by_pairs_with_known_probabilities(shop: Path) -> Non
     assert pl.read_parquet(workspace.results_folder / "catalog.parquet").columns == list(CATALOG_SCHEMA)
 
 
+@pytest.mark.parametrize("design", ["eds", "sampled", "adaptive"])
+def test_discover_again_says_that_nothing_is_new(shop: Path, monkeypatch: pytest.MonkeyPatch, design: str) -> None:
+    """Whatever the design; before and after an update, and also with the options that made the pool."""
+    from typer.testing import CliRunner
+
+    from likewise.cli.app import app
+
+    monkeypatch.setenv("COLUMNS", "300")
+    workspace = Workspace(shop / "shoes")
+    drawn = ["--design", design, "--labels", "120"] if design != "eds" else ["--k", "3", "--random", "40"]
+    options = ["--with", "colour,shape", "--n-queries", "12", *drawn]
+
+    def discover(*words: str) -> str:
+        done = CliRunner().invoke(app, ["discover", str(workspace.path), *words], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    discover(*options, "--replace")
+    if design == "sampled":
+        assert "nothing new to ask" in discover()
+    vote(workspace)
+    change_photos(shop / "photos")
+    workspace.update()
+    workspace.encode("colour", "shape")
+    assert "new pairs" in discover()
+    before = pl.read_parquet(workspace.pool_file)
+    for again in (discover(), discover(*options)):
+        assert "nothing new to ask" in again or "wait for an answer" in again
+    assert pl.read_parquet(workspace.pool_file).equals(before)
+    if design != "adaptive":
+        assert workspace.discover().table.height
+        told = json.loads(discover("--json"))
+        assert (told["new_pairs"], told["versions"]) == (0, [1, 2])
+
+
+@pytest.mark.parametrize("design", ["eds", "sampled"])
+def test_status_of_a_date_has_the_pool_of_that_date(shop: Path, design: str) -> None:
+    from likewise.discovery.step import PoolSettings, make_pool, store_pool
+
+    workspace = Workspace(shop / "shoes")
+    drawn = {"design": design, "n_labels": 120} if design == "sampled" else {"k": 3, "n_random": 40}
+    store_pool(workspace, make_pool(workspace, PoolSettings(("colour", "shape"), n_queries=12, **drawn)), replace=True)
+    vote(workspace)
+    counts = [pl.read_parquet(workspace.pool_file).select("query", "candidate").n_unique()]
+    for number in range(3):
+        save_shape(shop / "photos", "circle", ("gold", "silver", "cyan")[number], number)
+        (shop / "photos" / "square" / f"{('red', 'blue', 'green')[number]}-0.png").unlink()
+        workspace.update()
+        if number != 1:  # an update after which nobody ran discover
+            workspace.encode("colour", "shape")
+            workspace.discover()
+        counts.append(pl.read_parquet(workspace.pool_file).select("query", "candidate").n_unique())
+    for version, count in enumerate(counts, 1):
+        held = Workspace(workspace.path, as_of=str(version)).status().status.part("pool").holds
+        assert held.startswith(f"{count} pairs"), version
+    assert workspace.status().status.part("pool").holds.startswith(f"{counts[-1]} pairs")
+    assert len(set(counts)) > 2
+
+
 def test_an_adaptive_pool_grows_by_a_round_among_the_new_pairs_and_its_own_rounds_go_on(shop: Path) -> None:
     from likewise.discovery.step import PoolSettings, make_pool, read_pool, store_pool
     from likewise.labeling.rounds import next_round

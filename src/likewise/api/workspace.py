@@ -249,7 +249,7 @@ class Workspace(WorkspaceFolder):
         from likewise.api.search import pool_result
         from likewise.discovery.grow import grow_pool
         from likewise.discovery.hours import DEFAULT_HOURS, N_QUERIES, settings_within
-        from likewise.discovery.step import PoolSettings, make_pool, pool_part, store_pool
+        from likewise.discovery.step import PoolSettings, asks_nothing_new, make_pool, pool_part, read_pool, store_pool
         from likewise.labeling.step import read_labels_if_any
 
         if not replace and pool_part(self).state == "behind":  # after an update: by its own settings
@@ -257,8 +257,11 @@ class Workspace(WorkspaceFolder):
             store_pool(self, grown, replace=True)
             return pool_result(grown)
         names = tuple(generators or self.encoders())
-        hours = DEFAULT_HOURS if hours is None and n_queries is None else hours
         settings = PoolSettings(names, k=k, n_queries=n_queries or N_QUERIES, n_random=n_random, seed=seed)
+        chosen = hours or n_queries or generators or settings != PoolSettings(names, n_queries=N_QUERIES)
+        if not replace and asks_nothing_new(self, settings, by_default=not chosen):
+            return pool_result(read_pool(self))
+        hours = DEFAULT_HOURS if hours is None and n_queries is None else hours
         from likewise.discovery.pool import choosing_pairs
 
         with choosing_pairs(self):

@@ -114,6 +114,7 @@ def discover(
     from likewise.discovery.prevalence import bounded_error
     from likewise.discovery.step import (
         PoolSettings,
+        asks_nothing_new,
         make_pool,
         pool_part,
         store_pool,
@@ -153,6 +154,10 @@ def discover(
         _next_round(target, seconds_per_pair, as_json)
         return
     by_default = all(each is None for each in (hours, n_queries, labels, per_query, total))
+    chosen = PoolSettings(settings.generators, n_queries=N_QUERIES) != settings or generators is not None
+    if not replace and asks_nothing_new(target, settings, by_default=by_default and not chosen):
+        _say_nothing_new(target, seconds_per_pair, as_json)
+        return
     budget_hours = DEFAULT_HOURS if by_default else hours
     with choosing_pairs(target):
         with progress_bars("queries") as update, _ray(address) if on_ray(engine, address) else nullcontext() as cluster:
@@ -213,6 +218,24 @@ def _grow(workspace: "WorkspaceFolder", n_labels: int | None, seconds_per_pair: 
         f"{len(grown.pool.query_gallery.queries)} queries, {grown.n_new_queries} of them new"
     )
     echo("  what was labelled before stays; the pool's own settings decide (--replace makes another one)")
+
+
+def _say_nothing_new(workspace: "WorkspaceFolder", seconds_per_pair: float, as_json: bool) -> None:
+    """The pool is that of today's catalog; an adaptive one may have a round to come."""
+    from likewise.discovery.step import pool_part, read_pool
+
+    pool = read_pool(workspace)
+    if pool.settings.design == "adaptive":
+        _next_round(workspace, seconds_per_pair, as_json)
+        return
+    if as_json:
+        rounds = {"round": pool.rows["round"].max(), "new_pairs": 0, "new_queries": 0}
+        echo_json(rounds | {"versions": list(pool.versions), "queries": len(pool.query_gallery.queries)})
+        return
+    echo(
+        f"nothing new to ask: the pool, {pool_part(workspace).holds} (design {pool.settings.design}), is of today's "
+        "catalog; --replace makes another one"
+    )
 
 
 def _next_round(target: "WorkspaceFolder", seconds_per_pair: float, as_json: bool) -> None:

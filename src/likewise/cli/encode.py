@@ -106,6 +106,7 @@ def _print_encoded(workspace: "WorkspaceFolder", done: "list[EncodingResult]", a
                     "left_out": one.left_out,
                     "left_out_images": [each.image for each in left_out_images(workspace, one.encoder)],
                     "seconds": one.seconds,
+                    **({"note": one.note} if one.note else {}),
                 }
                 for one in done
             ]
@@ -115,6 +116,8 @@ def _print_encoded(workspace: "WorkspaceFolder", done: "list[EncodingResult]", a
         what = f"{one.new_images:,} images encoded" if one.new_images else "already encoded"
         left_out = f", [red]{one.left_out} left out[/]" if one.left_out else ""
         echo(f"[bold]{one.encoder}[/]: {what}, {one.dim} dimensions{left_out}")
+        if one.note:
+            echo(f"  [red]{one.note}[/]")
         for each in left_out_images(workspace, one.encoder)[:MAX_LEFT_OUT_SHOWN]:
             console().print(f"  {each.image}: {each.why}", markup=False)
         if one.left_out > MAX_LEFT_OUT_SHOWN:

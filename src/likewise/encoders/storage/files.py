@@ -77,12 +77,14 @@ class EncodingResult:
     """How many images this run went through; 0 when everything was there already."""
     seconds: float
     """Of the encoders that ran side by side with it, together."""
+    note: str = ""
+    """What somebody should look at."""
 
     @classmethod
-    def of(cls, meta: VectorsMeta, n_images: int, new_images: int, seconds: float) -> "EncodingResult":
+    def of(cls, meta: VectorsMeta, n_images: int, new_images: int, seconds: float, note: str = "") -> "EncodingResult":
         """`n_images`: of the catalog; those that were left out have no vector."""
         n_left_out = len(meta.left_out)
-        return cls(meta.encoder, meta.dim, n_images - n_left_out, n_left_out, new_images, seconds)
+        return cls(meta.encoder, meta.dim, n_images - n_left_out, n_left_out, new_images, seconds, note)
 
 
 def vectors_folder(workspace: WorkspaceFolder, encoder: str) -> Path:

@@ -5,12 +5,15 @@ left out and listed; a row that cannot be right stops everything before anything
 from is read in the file, or beside it; without either record it is not known.
 """
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from likewise.catalog.table import read_catalog
 from likewise.catalog.versions import read_history
@@ -18,6 +21,7 @@ from likewise.encoders.digests import file_digest
 from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.normalization import refuse_unusable_rows, unit_rows
 from likewise.encoders.protocol import Vectors
+from likewise.encoders.storage.continuing import StoredVectors, VectorsOf
 from likewise.encoders.storage.external_vectors import ExternalVectors, read_external_vectors
 from likewise.encoders.storage.file_lineage import read_file_lineage
 from likewise.encoders.storage.files import (
@@ -26,19 +30,21 @@ from likewise.encoders.storage.files import (
     LeftOutImage,
     VectorsMeta,
     read_meta,
-    shard_file,
     vectors_folder,
 )
-from likewise.encoders.storage.reading import current_rows, is_imported, load_shard, read_stored_rows
+from likewise.encoders.storage.reading import is_imported
 from likewise.encoders.storage.writing import ShardWriter
 from likewise.errors import LikewiseError
 from likewise.lineage.record import Lineage
+from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
 SHARD_ROWS = 512
 BLOCK_ROWS = 4096
-SAME_VECTOR = 0.999  # cosine: the same model on another machine
-
+OF_EARLIER_PICTURE = (
+    "its vector there is that of the picture which had this name before: encode the new one and import again, or use "
+    "--force if it only was saved anew"
+)
 
 KeyedBy = Literal["image", "item"]
 
@@ -58,67 +64,102 @@ def import_vectors(
     """
     check_name(workspace, name)
     catalog = read_catalog(workspace)
-    images, key_of = catalog["image"].to_list(), keys_of_images(catalog, by)
+    key_of = keys_of_images(catalog, by)
     found = read_external_vectors(path, keys)
     known = {*key_of.values(), *read_history(workspace)[by].cast(pl.String)}
     _check_keys(found.images, known, found.listed_in, by)
     _check_numbers(found, path)
     row_of_key = {key: row for row, key in enumerate(found.images)}
     row_of = {image: row_of_key[key] for image, key in key_of.items() if key in row_of_key}
-    version = f"{path.name}@{file_digest(path)[:12]}"
-    stored = None if force else read_meta(vectors_folder(workspace, name))
-    if stored is not None and _completes(workspace, stored, found, row_of, path):
-        version = stored.version
-    meta = VectorsMeta(name, version, int(found.vectors.shape[1]), 0, SHARD_ROWS, complete=False)
+
+    def vectors_of(images: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        there = [image for image in images if image in row_of]
+        rows = np.asarray(found.vectors[[row_of[image] for image in there]], np.float32)
+        return dict(zip(there, unit_rows(rows), strict=True))
+
+    version, dim = f"{path.name}@{file_digest(path)[:12]}", int(found.vectors.shape[1])
+    meta = VectorsMeta(name, version, dim, 0, SHARD_ROWS, complete=False)
     lineage = read_file_lineage(path) or Lineage(unknown=(name,))
-    again = lambda left_out: left_out.image in row_of  # noqa: E731
-    with ShardWriter(workspace, meta, images, lineage, force=force, try_again=again) as writer:
-        new = sum(len(writer.images_of(shard)) for shard in writer.missing)
-        if writer.missing:
-            writer.start()
-        for shard in writer.missing:
-            writer.write_shard(shard, [_chunk(writer.images_of(shard), row_of, found.vectors, path)])
-        done = writer.finish()
-    return EncodingResult.of(done, len(images), new, 0.0)
+    source = ExternalSource(str(path), vectors_of, f"{path.name} has no vector of it", key_of)
+    return bring_in(workspace, meta, source, lineage, force=force)
 
 
-def _completes(
-    workspace: WorkspaceFolder, stored: VectorsMeta, found: ExternalVectors, row_of: dict[str, int], path: Path
-) -> bool:
-    """Whether a file is of the model that is stored under this name, with images that came later or without.
+@dataclass(frozen=True)
+class ExternalSource:
+    """Where vectors come from: what it is called, how to ask it for some images, and the key it has of each."""
 
-    What file and store both have is compared: other vectors would be those of another model.
-    """
-    name = stored.encoder
-    if not is_imported(name, stored):
-        return False
-    rows = current_rows(read_stored_rows(workspace, name), read_catalog(workspace))
-    there = set(rows["image"])
-    both = rows.filter(pl.col("image").is_in(list(row_of)))
-    differs = _first_other_vector(workspace, name, both, found, row_of)
-    if not any(image in row_of and image not in there for image in read_catalog(workspace)["image"]):
-        return len(both) > 0 and differs is None
-    if differs is not None:
-        raise LikewiseError(
-            f"{path} has another vector of {differs} than the one stored as {name}: is it another model's? "
-            "Give a file with the new images only, another --name, or replace all with --force."
-        )
-    if both.is_empty() and stored.dim != found.vectors.shape[1]:
-        raise LikewiseError(f"{path} has {found.vectors.shape[1]} dimensions, {name} {stored.dim}: another --name?")
-    return True
+    name: str
+    vectors_of: VectorsOf
+    why_missing: str
+    key_of: Mapping[str, str]
+    is_slow: bool = False
 
 
-def _first_other_vector(
-    workspace: WorkspaceFolder, name: str, both: pl.DataFrame, found: ExternalVectors, row_of: dict[str, int]
-) -> str | None:
-    """The first image whose vector in the file is not the stored one."""
-    shards = {shard: load_shard(shard_file(vectors_folder(workspace, name), shard)) for shard in both["shard"].unique()}
-    for image, shard, row in both.iter_rows():
-        theirs = np.asarray(found.vectors[row_of[image]], np.float32)
-        kept = shards[shard]
-        if kept is None or kept.shape[1] != len(theirs) or kept[row] @ unit_rows(theirs[None])[0] < SAME_VECTOR:
-            return str(image)
-    return None
+def bring_in(
+    workspace: WorkspaceFolder,
+    meta: VectorsMeta,
+    source: ExternalSource,
+    lineage: Lineage,
+    *,
+    force: bool,
+    shards_per_batch: int = 1,
+    on_progress: ProgressCallback | None = None,
+) -> EncodingResult:
+    """Add the vectors of images that have none yet; what is stored under the name must be of the same model."""
+    started, images, stored = time.monotonic(), list(source.key_of), None
+    again: set[str] = set()
+    there = None if force else read_meta(vectors_folder(workspace, meta.encoder))
+    if there is not None and is_imported(meta.encoder, there):
+        stored = StoredVectors.read(workspace, there)
+        stored.refuse_other_model(source.vectors_of, meta.dim, source.name, by_sample=source.is_slow)
+        meta = replace(meta, version=there.version)
+        lacking = source.vectors_of([each.image for each in there.left_out if each.image in source.key_of])
+        again = set(lacking) - _of_earlier_pictures(stored, lacking, source.key_of)
+    note, done = "", 0
+    try_again = lambda left_out: left_out.image in again  # noqa: E731
+    with ShardWriter(workspace, meta, images, lineage, force=force, try_again=try_again) as writer:
+        n_new = sum(len(writer.images_of(shard)) for shard in writer.missing)
+        for start in range(0, len(writer.missing), shards_per_batch):
+            shards = writer.missing[start : start + shards_per_batch]
+            vectors = source.vectors_of([image for shard in shards for image in writer.images_of(shard)])
+            old = set() if stored is None else _of_earlier_pictures(stored, vectors, source.key_of)
+            if not start:  # a mistake that the first batch shows leaves nothing behind
+                if stored is not None and stored.unlike_stored(vectors[each] for each in vectors if each not in old):
+                    note = f"the new vectors are not like those stored as {meta.encoder}: are they of the same model?"
+                writer.start()
+            for shard in shards:
+                mine = writer.images_of(shard)
+                writer.write_shard(shard, [_chunk(mine, vectors, old, source, meta.dim)])
+                done += len(mine)
+                if on_progress:
+                    on_progress(meta.encoder, done, n_new)
+        finished = writer.finish()
+    return EncodingResult.of(finished, len(images), n_new, time.monotonic() - started, note)
+
+
+def _of_earlier_pictures(
+    stored: StoredVectors, vectors: Mapping[str, NDArray[np.float32]], key_of: Mapping[str, str]
+) -> set[str]:
+    """Images with the vector of a picture that had their name before, where no picture of today shares the key."""
+    alive = {key_of[image] for image in stored.now["image"]}
+    return stored.of_earlier_pictures({each: vector for each, vector in vectors.items() if key_of[each] not in alive})
+
+
+def _chunk(
+    images: Sequence[str],
+    vectors: Mapping[str, NDArray[np.float32]],
+    old: set[str],
+    source: ExternalSource,
+    dim: int,
+) -> EncodedChunk:
+    kept = tuple(image for image in images if image in vectors and image not in old)
+    rows = np.array([vectors[image] for image in kept], np.float32).reshape(len(kept), dim)
+    left_out = (
+        LeftOutImage(image, OF_EARLIER_PICTURE if image in old else source.why_missing)
+        for image in images
+        if image in old or image not in vectors
+    )
+    return EncodedChunk(kept, rows, tuple(left_out))
 
 
 def check_name(workspace: WorkspaceFolder, name: str) -> None:
@@ -139,13 +180,6 @@ def keyed_by(text: str) -> KeyedBy:
 def keys_of_images(catalog: pl.DataFrame, by: KeyedBy) -> dict[str, str]:
     """The key that vectors of elsewhere have for each image: the image itself, or its item."""
     return dict(zip(catalog["image"], catalog[by].cast(pl.String), strict=True))
-
-
-def _chunk(images: Sequence[str], row_of: dict[str, int], vectors: Vectors, path: Path) -> EncodedChunk:
-    kept = [image for image in images if image in row_of]
-    rows = np.asarray(vectors[[row_of[image] for image in kept]], np.float32)
-    left_out = tuple(LeftOutImage(image, f"{path.name} has no vector of it") for image in images if image not in row_of)
-    return EncodedChunk(tuple(kept), unit_rows(rows), left_out)
 
 
 def _check_keys(keys: Sequence[str], known: set[str], where: str, by: KeyedBy) -> None:

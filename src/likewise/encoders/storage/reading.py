@@ -149,8 +149,10 @@ def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, c
     """One encoder's vectors beside the catalog and, for a built-in encoder, its present version."""
     name = f"{VECTORS}/{encoder}"
     encode = f"likewise encode {workspace.path} --with {quote(encoder)}"
+    imports = f"likewise encode {workspace.path} --import FILE --name {quote(encoder)}"
     if not meta.complete:
-        return ChainPart(name, "unfinished", why="is not complete yet", command=encode)
+        command = imports if is_imported(encoder, meta) else encode
+        return ChainPart(name, "unfinished", why="is not complete yet", command=command)
     there = current_rows(read_stored_rows(workspace, encoder), catalog)["image"]
     n_missing = len(catalog) - len({*there, *(each.image for each in meta.left_out if each.image in catalog["image"])})
     holds = f"{len(there):,} vectors of {meta.dim:,} dimensions"
@@ -160,7 +162,7 @@ def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, c
     if n_missing:
         why = f"has no vectors of {n_missing:,} of the catalog's {len(catalog):,} images yet"
         if is_imported(encoder, meta):
-            encode = f"likewise encode {workspace.path} --import FILE --name {quote(encoder)}"
+            encode = imports
             why += ", which were brought in from a file: give one that has those images (what is stored stays)"
         return ChainPart(name, "stale", holds, why, encode)
     parts = {part: read_meta(vectors_folder(workspace, part)) for part in meta.rests_on}
@@ -173,7 +175,7 @@ def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, c
 
 def is_imported(encoder: str, meta: VectorsMeta) -> bool:
     """Vectors that were brought in under a name that no encoder has."""
-    return meta.complete and not meta.spec and not meta.rests_on and not is_encoder_name(encoder)
+    return not meta.spec and not meta.rests_on and not is_encoder_name(encoder)
 
 
 def read_stored_rows(workspace: WorkspaceFolder, encoder: str) -> pl.DataFrame:

@@ -4,18 +4,20 @@ The table is asked for the keys of the catalog, so rows of other images do not m
 out and listed.
 """
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.catalog.table import read_catalog
 from likewise.encoders.normalization import unit_rows
-from likewise.encoders.storage.files import EncodedChunk, EncodingResult, LeftOutImage, VectorsMeta
+from likewise.encoders.storage.files import EncodingResult, VectorsMeta
 from likewise.encoders.storage.importing import (
     SHARD_ROWS,
+    ExternalSource,
     KeyedBy,
+    bring_in,
     check_name,
     import_vectors,
     keyed_by,
@@ -23,7 +25,7 @@ from likewise.encoders.storage.importing import (
 )
 from likewise.encoders.storage.tables.opening import is_table, open_table, table_name
 from likewise.encoders.storage.tables.table import FetchedVectors, VectorTable
-from likewise.encoders.storage.writing import ShardWriter
+from likewise.encoders.storage.writing import NoVectorsError
 from likewise.errors import LikewiseError
 from likewise.lineage.record import Lineage
 from likewise.progress import ProgressCallback
@@ -62,39 +64,35 @@ def import_table(
 ) -> EncodingResult:
     """Bring in the vectors of a Parquet or Lance table, a Qdrant collection or a PostgreSQL table under `name`."""
     check_name(workspace, name)
-    started, catalog = time.monotonic(), read_catalog(workspace)
-    key_of, table = keys_of_images(catalog, by), open_table(source)
+    catalog, table = read_catalog(workspace), open_table(source)
+    key_of = keys_of_images(catalog, by)
     if not table.dim:
         raise LikewiseError(f"{source} holds no vectors yet.")
-    version = f"{table.identity}, {by}s"
-    meta = VectorsMeta(name, version, table.dim, 0, SHARD_ROWS, complete=False)
-    images = catalog["image"].to_list()
-    with ShardWriter(workspace, meta, images, Lineage(unknown=(name,)), force=force) as writer:
-        new = sum(len(writer.images_of(shard)) for shard in writer.missing)
-        done = 0
-        for start in range(0, len(writer.missing), SHARDS_PER_BATCH):
-            shards = writer.missing[start : start + SHARDS_PER_BATCH]
-            keys = {key_of[image]: None for shard in shards for image in writer.images_of(shard)}
-            vectors = _fetch(table, list(keys), source)
-            if not start:  # a mistake that the first batch shows leaves nothing behind
-                writer.start()
-            for shard in shards:
-                mine = writer.images_of(shard)
-                writer.write_shard(shard, [_chunk(mine, key_of, vectors, table.dim)])
-                done += len(mine)
-                if on_progress:
-                    on_progress(name, done, new)
-        try:
-            finished = writer.finish()
-        except LikewiseError as error:
-            raise LikewiseError(
-                f"{source} has a vector for none of the {len(images)} images of the catalog (looked for "
-                f"{next(iter(key_of.values()))}): give the column of keys, `?key=COLUMN`, or `--by item`."
-            ) from error
-    return EncodingResult.of(finished, len(images), new, time.monotonic() - started)
+
+    def vectors_of(images: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        found = _fetch(table, list(dict.fromkeys(key_of[image] for image in images)), source)
+        return {image: found[key_of[image]] for image in images if key_of[image] in found}
+
+    meta = VectorsMeta(name, f"{table.identity}, {by}s", table.dim, 0, SHARD_ROWS, complete=False)
+    known = ExternalSource(source, vectors_of, "the table has no vector of it", key_of, is_slow=True)
+    try:
+        return bring_in(
+            workspace,
+            meta,
+            known,
+            Lineage(unknown=(name,)),
+            force=force,
+            shards_per_batch=SHARDS_PER_BATCH,
+            on_progress=on_progress,
+        )
+    except NoVectorsError as error:
+        raise LikewiseError(
+            f"{source} has a vector for none of the {len(key_of)} images of the catalog (looked for "
+            f"{next(iter(key_of.values()))}): give the column of keys, `?key=COLUMN`, or `--by item`."
+        ) from error
 
 
-def _fetch(table: VectorTable, keys: list[str], source: str) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]]:
+def _fetch(table: VectorTable, keys: list[str], source: str) -> dict[str, NDArray[np.float32]]:
     """The vectors of some keys, scaled to length one; what has no direction is refused."""
     found: FetchedVectors = table.fetch(keys)
     wrong = ~np.isfinite(found.vectors).all(axis=1) | ~found.vectors.any(axis=1)
@@ -105,15 +103,3 @@ def _fetch(table: VectorTable, keys: list[str], source: str) -> dict[str, np.nda
             "and import again."
         )
     return dict(zip(found.keys, unit_rows(found.vectors), strict=True))
-
-
-def _chunk(
-    images: Sequence[str],
-    key_of: dict[str, str],
-    vectors: dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]],
-    dim: int,
-) -> EncodedChunk:
-    kept = tuple(image for image in images if key_of[image] in vectors)
-    rows = np.array([vectors[key_of[image]] for image in kept], np.float32).reshape(len(kept), dim)
-    missing = (image for image in images if key_of[image] not in vectors)
-    return EncodedChunk(kept, rows, tuple(LeftOutImage(image, "the table has no vector of it") for image in missing))

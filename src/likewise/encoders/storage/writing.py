@@ -46,6 +46,10 @@ MADE_AGAIN = "again"
 CONTENT = ("rows.parquet", "shard-", "index-")
 
 
+class NoVectorsError(LikewiseError):
+    """No image has a vector."""
+
+
 class ShardWriter:
     """The vectors of one encoder while they are being made; a context manager that holds the folder's lock.
 
@@ -188,7 +192,7 @@ class ShardWriter:
             if rows.is_empty():
                 if self.place == self.folder:
                     meta_file(self.folder).unlink()  # begin anew once the pictures can be read
-                raise LikewiseError(
+                raise NoVectorsError(
                     f"none of the {len(self.images)} images of the catalog can be read "
                     f"(first: {left_out[0].image}: {left_out[0].why}): are the pictures still where they were?"
                 )

@@ -2,12 +2,13 @@
 
 A measure of the first k candidates is a sum of gains over positives, divided by what the query's positives could reach.
 A candidate nobody labelled moves the difference new - old by gain(rank in new) - gain(rank in old), so only candidates
-that stand at different places matter (others could only add to what can be reached, which turns nothing). The lowest
+that stand at different places are asked about: others, `shared`, can only make a difference smaller, by adding to what
+can be reached; whether that could turn a verdict is asked of `bounds_if_shared_were_similar`. The lowest
 difference that labels could still bring is found by calling the first m of them, from the most harmful on, similar, for
 every m, because more positives also mean more to reach; the highest by the same from the most helpful on.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -41,6 +42,8 @@ class ListComparison:
     query: Ints
     candidate: Ints
     gain: Floats
+    shared: tuple[Ints, Ints]
+    """Queries and candidates without label that both list, at places of equal worth."""
 
     @property
     def changed(self) -> Bools:
@@ -56,12 +59,27 @@ class ListComparison:
         old, new, n_positive = self._with_labels(labels)
         left = labels == UNJUDGED
         rest = (self.query[left], self.candidate[left], self.gain[left])
-        return ListComparison(self.measure, self.old, self.new, old, new, n_positive, *rest)
+        return ListComparison(self.measure, self.old, self.new, old, new, n_positive, *rest, shared=self.shared)
 
     def bounds(self) -> BoundedDifferences:
         """new - old of every query: as labelled, and the lowest and highest that the missing labels could make it."""
         labelled = self._difference(np.full(len(self.query), UNJUDGED))
         return BoundedDifferences(labelled, self._extreme(labelled, -1.0), self._extreme(labelled, 1.0))
+
+    def bounds_if_shared_were_similar(self) -> BoundedDifferences:
+        """The same where results that both list at the same place may be similar too, all those of a query or none."""
+        query, candidate = self.shared
+        similar = np.full(len(query), POSITIVE)
+        old, new = (
+            _fill(lists, listed, query, candidate, similar)
+            for lists, listed in ((self.old, self.old_labels), (self.new, self.new_labels))
+        )
+        n_positive = self.n_positive + np.bincount(query, minlength=len(self.n_positive))
+        filled = replace(self, old_labels=old, new_labels=new, n_positive=n_positive).bounds()
+        here = self.bounds()
+        return BoundedDifferences(
+            here.labelled, np.fmin(here.lowest, filled.lowest), np.fmax(here.highest, filled.highest)
+        )
 
     def _extreme(self, labelled: Floats, sign: float) -> Floats:
         """The lowest (sign -1) or highest difference; a query without a positive counts where one could move it."""
@@ -105,9 +123,15 @@ def compare_lists(measure: CutoffMeasure, old: Ints, new: Ints, pairs: JudgedPai
         table = part if table is None else table.join(part, on=["query", "candidate"], how="full", coalesce=True)
     assert table is not None
     table = table.with_columns(gain=pl.col("new").fill_null(0.0) - pl.col("old").fill_null(0.0))
-    table = table.filter(pl.col("gain").abs() > NEGLIGIBLE).sort("query", "candidate")
-    missing = (table[name].to_numpy() for name in ("query", "candidate", "gain"))
-    return ListComparison(measure, old, new, labels[0], labels[1], pairs.n_positive, *missing)
+    table, shared = (
+        table.filter(matters).sort("query", "candidate")
+        for matters in (pl.col("gain").abs() > NEGLIGIBLE, pl.col("gain").abs() <= NEGLIGIBLE)
+    )
+    query, candidate, gain = (table[name].to_numpy() for name in ("query", "candidate", "gain"))
+    both = shared["query"].to_numpy(), shared["candidate"].to_numpy()
+    return ListComparison(
+        measure, old, new, labels[0], labels[1], pairs.n_positive, query, candidate, gain, shared=both
+    )
 
 
 def rank_gains(measure: CutoffMeasure) -> Floats:

@@ -15,11 +15,12 @@ from likewise.evaluation.gate.decision import (
     BoundedDifferences,
     EqualLists,
     Evidence,
+    GateDecision,
     decide,
 )
 from likewise.evaluation.gate.drawn_labels import drawn_differences
 from likewise.evaluation.gate.labels_needed import drawn_labels_needed, labels_needed
-from likewise.evaluation.gate.list_differences import compare_lists
+from likewise.evaluation.gate.list_differences import ListComparison, compare_lists
 from likewise.evaluation.gate.models import GateModel, find_model, model_lists
 from likewise.evaluation.gate.result import OVERALL, GateResult
 from likewise.evaluation.gate.tables import group_table, largest_changes, pairs_to_label
@@ -80,6 +81,7 @@ def run_gate(
             drawn = drawn_differences(pool, labels, pairs, both, chosen, category, seed)
         if drawn is None:
             decision = decide(differences, _by_category(differences, category), margin)
+            notes += _hinges_on_shared(lists, decision, category, margin)
         else:
             decision = decide(drawn.overall, drawn.categories, margin)
     needed, to_label = None, pairs_to_label(lists, pairs, category)
@@ -151,6 +153,21 @@ def _refuse_lacking(workspace: WorkspaceFolder, models: Sequence[GateModel], poo
             f"{models[1].name} has no vector of {len(lacking):,} images that {models[0].name} has, {lacking[0]} for "
             "instance, and cannot be judged there: encode or import them first."
         )
+
+
+def _hinges_on_shared(
+    lists: ListComparison, decision: GateDecision, category: NDArray[np.str_], margin: float
+) -> list[str]:
+    """A verdict that labels nobody is asked for could turn: of results that both models list at the same place."""
+    if decision.verdict == UNDECIDED or not len(lists.shared[0]):
+        return []
+    wider = lists.bounds_if_shared_were_similar()
+    if decide(wider, _by_category(wider, category), margin).verdict == decision.verdict:
+        return []
+    return [
+        f"{len(lists.shared[0]):,} results that both models list at the same place have no label and count as not "
+        f"similar: if they were, every difference would be smaller, and it would not be a {decision.verdict}"
+    ]
 
 
 def _left_out(pool: Pool, pairs: JudgedPairs) -> list[str]:

@@ -1,7 +1,7 @@
 """The explore pages over 50,000 images and four encoders of 1,280 dimensions: a site in a process of its own, asked by
 a browser. Vectors and hashes are drawn at random in groups, with copies among them; the pictures are small.
 
-`python -m benchmarks.explore` fills the tables of docs/explore.md; `--tsne` makes the t-SNE map too (many minutes), and
+`python -m benchmarks.explore` fills the table of docs/explore.md; `--tsne` times the t-SNE map instead (minutes), and
 `--images 2000` is a trial that fills nothing.
 """
 
@@ -47,7 +47,7 @@ class Timing:
     processor: float | None = None
 
 
-def write_workspace(folder: Path, n_images: int) -> WorkspaceFolder:
+def write_workspace(folder: Path, n_images: int, n_encoders: int = N_ENCODERS) -> WorkspaceFolder:
     """Catalog, vectors and hashes, as encoding would have left them."""
     rng = np.random.default_rng(0)
     root = folder / "pictures"
@@ -63,7 +63,7 @@ def write_workspace(folder: Path, n_images: int) -> WorkspaceFolder:
     write_parquet(catalog, workspace.path / "catalog.parquet")
     write_json({"format": FORMAT, "root": str(root)}, workspace.path / "workspace.json")
     copied = rng.integers(0, n_images, n_images // 50)
-    for number in range(N_ENCODERS):
+    for number in range(n_encoders):
         vectors = grouped_vectors(n_images, copied, rng)
         np.savez(folder / "vectors.npz", images=np.array(names), vectors=vectors)
         import_vectors(workspace, f"encoder-{number}", folder / "vectors.npz")
@@ -121,8 +121,11 @@ class RunningSite:
     def until_made(self, what: str, path: str, **values: Any) -> Timing:
         """Work that goes on while a page waits."""
         started, before = time.perf_counter(), self.processor_seconds()
+        said: set[tuple[str, int]] = set()
         while "total" in (reply := self.ask(path, **values)) and "what" in reply:
+            said.add((reply["what"], reply["done"]))
             time.sleep(0.1)
+        print(f"{what}: {len(said)} steps of progress shown, the last ones {sorted(said)[-2:]}")
         return Timing(what, time.perf_counter() - started, None, self.processor_seconds() - before)
 
 
@@ -197,6 +200,9 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=N_IMAGES)
     parser.add_argument("--tsne", action="store_true")
     given = parser.parse_args(sys.argv[1:] if sys.argv[0].endswith("explore.py") else [])
+    if given.tsne:
+        measure_tsne(given.images)
+        return
     with tempfile.TemporaryDirectory() as folder:
         site = RunningSite(write_workspace(Path(folder), given.images))
         try:
@@ -206,19 +212,34 @@ def main() -> None:
             found.append(site.until_made("copies: every pair compared, cosine and hash", "/api/explore/copies"))
             found.append(site.until_made("the map by principal components, once", first, method="PCA"))
             found += look(site)
-            if given.tsne:
-                found.append(site.until_made("the map by t-SNE, once", first, method="t-SNE"))
         finally:
             site.process.terminate()
             site.process.wait()
+    report("explore-speed", table(found), given.images, f"{N_ENCODERS} encoders")
+
+
+def measure_tsne(n_images: int) -> None:
+    """The map by t-SNE as a page asks for it, until it is made."""
+    with tempfile.TemporaryDirectory() as folder:
+        site = RunningSite(write_workspace(Path(folder), n_images, n_encoders=1))
+        try:
+            site.wait()
+            found = site.until_made("the map by t-SNE, once", "/api/explore/map", method="t-SNE")
+        finally:
+            site.process.terminate()
+            site.process.wait()
+    report("explore-tsne", table([found]), n_images, "1 encoder")
+
+
+def report(block: str, measured: str, n_images: int, encoders: str) -> None:
     load = os.getloadavg()[1]
     said = (
-        f"{given.images:,} images, {N_ENCODERS} encoders of {DIM:,} dimensions, {usable_cores()} cores without a GPU; "
+        f"{n_images:,} images, {encoders} of {DIM:,} dimensions, {usable_cores()} cores without a GPU; "
         f"while it was measured {load:.0f} processes wanted these cores."
     )
-    blocks = {"explore-speed": f"{table(found)}\n\n{said}"}
+    blocks = {block: f"{measured}\n\n{said}"}
     print(*blocks.values(), sep="\n\n")
-    if given.images == N_IMAGES:
+    if n_images == N_IMAGES:
         fill(PAGE, blocks)
 
 

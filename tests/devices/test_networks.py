@@ -323,6 +323,49 @@ def test_outfit_models(kind: str, on_both: OnBoth) -> None:
     on_both(train)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_outfit_models_train_in_bfloat16(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the user or the device asks for it: nearly the same losses, and weights in float32."""
+    losses = []
+    for precision in ("float32", "bfloat16"):
+        monkeypatch.setenv("LIKEWISE_PRECISION", precision)
+        seen: list[float] = []
+        folder = tmp_path / precision
+        train_model(
+            job(kind, 2),
+            examples(users=("a", "b") * 5),
+            toy_features(),
+            folder,
+            on_epoch=lambda epoch, n, values, seen=seen: seen.append(values["loss"]),
+        )
+        assert np.isfinite(load_model(folder, toy_features()).score(ten_outfits())).all()
+        losses.append(seen)
+    assert losses[1] == pytest.approx(losses[0], rel=0.05)
+    assert losses[1] != losses[0]
+
+
+def test_outfit_training_divides_a_batch_that_does_not_fit(workspace: WorkspaceFolder, elsewhere: None) -> None:
+    """With a network for pictures: the largest part that fits is found, and kept for the batches after it."""
+    from likewise.encoders.networks.device import FittingBatches
+    from likewise.outfits.training import trainer
+
+    worn = tuple(
+        Outfit(colour, tuple(Item(f"{s}-{colour}", s, f"{s}/{colour}-0.png") for s in ("circle", "square")))
+        for colour in ("red", "orange", "blue", "green")
+    )
+    whole = TrainingJob("type-aware", "whole", job("type-aware", 1).preset, trunk="small?size=24")
+    _, arrays, net = trainer._prepare(whole, OutfitExamples(worn, worn), WorkspaceFeatures(workspace))
+    found = []
+    for limit in (1 << 62, 4 * 32 * 12 * 12):
+        MEMORY.limit, fitting = limit, FittingBatches()
+        net.zero_grad()
+        terms = trainer.backward(net, arrays, np.arange(4), 1, np.random.default_rng(0), fitting)
+        found.append((terms["loss"], fitting.largest))
+    assert found[0][1] is None and found[1][1] in (1, 2)
+    assert found[1][0] == pytest.approx(found[0][0], rel=0.5)  # other negatives are drawn for the parts
+    assert all(weight.grad is not None for weight in net.trunk.parameters() if weight.requires_grad)
+
+
 def test_an_outfit_model_with_its_encoder(workspace: WorkspaceFolder, on_both: OnBoth) -> None:
     worn = tuple(
         Outfit(colour, tuple(Item(f"{s}-{colour}", s, f"{s}/{colour}-0.png") for s in ("circle", "square")))

@@ -29,9 +29,14 @@ def iterate_batches(
     net: OutfitNet, arrays: OutfitArrays, batch_size: int, n_negatives: int, rng: np.random.Generator
 ) -> Iterator[OutfitBatch]:
     """All outfits once, in a random order."""
+    for lines in shuffled_lines(arrays, batch_size, rng):
+        yield make_batch(net, arrays, lines, n_negatives, rng)
+
+
+def shuffled_lines(arrays: OutfitArrays, batch_size: int, rng: np.random.Generator) -> list[Indices]:
+    """The outfits of every batch, all of them once."""
     order = rng.permutation(len(arrays.outfits))
-    for start in range(0, len(order), batch_size):
-        yield make_batch(net, arrays, order[start : start + batch_size], n_negatives, rng)
+    return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
 
 
 def make_batch(

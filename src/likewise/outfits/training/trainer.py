@@ -15,7 +15,7 @@ import polars as pl
 import torch
 
 from likewise.encoders.lineage import picture_lineage
-from likewise.encoders.networks.device import place, repeatable_kernels
+from likewise.encoders.networks.device import FittingBatches, mixed_precision, place, repeatable_kernels
 from likewise.errors import LikewiseError
 from likewise.files import locked, written_together
 from likewise.lineage.files import lineage_file, write_lineage
@@ -37,7 +37,7 @@ from likewise.outfits.models.trained_model import TrainedOutfitModel, embed_in_b
 from likewise.outfits.models.trunk import VECTORS, WORDS, WornPairs, uses_vectors
 from likewise.outfits.models.words import caption_word_targets, extract_words
 from likewise.outfits.protocol import OutfitQuestion
-from likewise.outfits.training.batches import OutfitArrays, iterate_batches
+from likewise.outfits.training.batches import OutfitArrays, make_batch, shuffled_lines
 from likewise.outfits.training.callbacks import EpochCallback
 from likewise.outfits.training.examples import OutfitExamples, count_type_pairs, make_fitb_questions
 from likewise.outfits.training.negatives import NegativeSampler, nearest_of_type
@@ -110,8 +110,9 @@ def _train(
     curves = read_curves(folder, done)
     questions = _validation_questions(examples, job.seed)
     unseen = validation_arrays(card, examples, features)
+    fitting = FittingBatches()
     for epoch in range(done + 1, job.preset.epochs + 1):
-        values = _epoch(net, optimizer, start, arrays, job, epoch, on_progress)
+        values = _epoch(net, optimizer, start, arrays, job, epoch, fitting, on_progress)
         values[ACCURACY] = fitb_accuracy(TrainedOutfitModel(card, net, features), questions)
         if unseen is not None:
             values[LOSS] = validation_loss(net, unseen, job.preset, job.seed)
@@ -242,6 +243,7 @@ def _epoch(
     arrays: OutfitArrays,
     job: TrainingJob,
     epoch: int,
+    fitting: FittingBatches,
     on_progress: ProgressCallback | None,
 ) -> dict[str, float]:
     """Go through all outfits once; the mean of every loss term."""
@@ -251,21 +253,20 @@ def _epoch(
     steps = math.ceil(n / preset.batch_size)
     sums: dict[str, float] = {}
     net.train()
-    for step, batch in enumerate(_batches(net, arrays, preset, rng, epoch, steps)):
-        rate = learning_rate(preset, ((epoch - 1) * steps + step) / (steps * preset.epochs))
+    for step, lines in enumerate(shuffled_lines(arrays, preset.batch_size, rng)):
+        net.training_progress = ((epoch - 1) * steps + step) / (steps * preset.epochs)
+        rate = learning_rate(preset, net.training_progress)
         for group in optimizer.param_groups:
             group["lr"] = rate
-        terms = net.loss(batch)
-        total = torch.stack(list(terms.values())).sum()
-        if not bool(torch.isfinite(total)):
-            raise LikewiseError(f"the loss of {job.name} is no longer a number in epoch {epoch}: try a smaller --lr.")
         optimizer.zero_grad()
-        total.backward()  # type: ignore[no-untyped-call]
+        terms = backward(net, arrays, lines, preset.n_negatives, rng, fitting)
+        if not math.isfinite(terms["loss"]):
+            raise LikewiseError(f"the loss of {job.name} is no longer a number in epoch {epoch}: try a smaller --lr.")
         torch.nn.utils.clip_grad_norm_(net.parameters(), GRADIENT_CLIP)
         optimizer.step()
         start.pull(rate)
-        for name, value in {**terms, "loss": total}.items():
-            sums[name] = sums.get(name, 0.0) + value.item() / steps
+        for name, value in terms.items():
+            sums[name] = sums.get(name, 0.0) + value / steps
         if on_progress:
             on_progress(job.name, (epoch - 1) * steps + step + 1, steps * preset.epochs)
     net.eval()
@@ -275,12 +276,35 @@ def _epoch(
     return sums
 
 
-def _batches(
-    net: OutfitNet, arrays: OutfitArrays, preset: Preset, rng: np.random.Generator, epoch: int, steps: int
-) -> Any:
-    for step, batch in enumerate(iterate_batches(net, arrays, preset.batch_size, preset.n_negatives, rng)):
-        net.training_progress = ((epoch - 1) * steps + step) / (steps * preset.epochs)
-        yield batch
+def backward(
+    net: OutfitNet,
+    arrays: OutfitArrays,
+    lines: Indices,
+    n_negatives: int,
+    rng: np.random.Generator,
+    fitting: FittingBatches,
+) -> dict[str, float]:
+    """The gradients of one batch, in parts where the device has no memory for all of it; the mean of its terms.
+
+    A part has the negatives that are drawn for it; a loss that compares the outfits of a batch sees those of its part.
+    """
+    drawn = rng.bit_generator.state
+
+    def learn(part: slice) -> dict[str, float]:
+        some = lines[part]
+        with mixed_precision():
+            terms = net.loss(make_batch(net, arrays, some, n_negatives, rng))
+        total = torch.stack([term.float() for term in terms.values()]).sum()
+        share = len(some) / len(lines)
+        (total * share).backward()  # type: ignore[no-untyped-call]
+        return {name: value.item() * share for name, value in {**terms, "loss": total}.items()}
+
+    def restart() -> None:
+        net.zero_grad()
+        rng.bit_generator.state = drawn
+
+    parts = fitting.run(learn, len(lines), restart)
+    return {name: sum(part.get(name, 0.0) for part in parts) for name in parts[0]}
 
 
 def learning_rate(preset: Preset, progress: float) -> float:

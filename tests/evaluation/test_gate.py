@@ -208,7 +208,7 @@ def test_unlabelled_results_that_could_turn_it_leave_it_undecided_and_are_asked(
 
 
 def test_a_verdict_that_results_at_the_same_place_could_turn_is_seen() -> None:
-    """Every query loses its one labelled hit; what both list before it has no label, and could make the loss smaller."""
+    """Every query loses its one labelled hit; what both list before it has no label and could make that smaller."""
     n = 60
     pairs = judged(n, [(query, 0, 1) for query in range(n)] + [(query, 1, 0) for query in range(n)])
     old, new = np.tile([2, 3, 0], (n, 1)), np.tile([2, 3, 1], (n, 1))

@@ -215,7 +215,7 @@ def main() -> None:
         finally:
             site.process.terminate()
             site.process.wait()
-    report("explore-speed", table(found), given.images, f"{N_ENCODERS} encoders")
+    report({"explore-speed": table(found)}, given.images, f"{N_ENCODERS} encoders")
 
 
 def measure_tsne(n_images: int) -> None:
@@ -228,16 +228,16 @@ def measure_tsne(n_images: int) -> None:
         finally:
             site.process.terminate()
             site.process.wait()
-    report("explore-tsne", table([found]), n_images, "1 encoder")
+    report({"explore-tsne": table([found])}, n_images, "1 encoder")
 
 
-def report(block: str, measured: str, n_images: int, encoders: str) -> None:
+def report(measured: dict[str, str], n_images: int, encoders: str) -> None:
     load = os.getloadavg()[1]
     said = (
         f"{n_images:,} images, {encoders} of {DIM:,} dimensions, {usable_cores()} cores without a GPU; "
         f"while it was measured {load:.0f} processes wanted these cores."
     )
-    blocks = {block: f"{measured}\n\n{said}"}
+    blocks = {block: f"{found}\n\n{said}" for block, found in measured.items()}
     print(*blocks.values(), sep="\n\n")
     if n_images == N_IMAGES:
         fill(PAGE, blocks)

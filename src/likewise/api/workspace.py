@@ -247,9 +247,10 @@ class Workspace(WorkspaceFolder):
         is given.
         """
         from likewise.api.search import pool_result
+        from likewise.discovery.asked_again import asks_nothing_new
         from likewise.discovery.grow import grow_pool
         from likewise.discovery.hours import DEFAULT_HOURS, N_QUERIES, settings_within
-        from likewise.discovery.step import PoolSettings, asks_nothing_new, make_pool, pool_part, read_pool, store_pool
+        from likewise.discovery.step import PoolSettings, make_pool, pool_part, read_pool, store_pool
         from likewise.labeling.step import read_labels_if_any
 
         if not replace and pool_part(self).state == "behind":  # after an update: by its own settings

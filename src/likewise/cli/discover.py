@@ -109,17 +109,11 @@ def discover(
     from dataclasses import asdict
 
     from likewise.discovery import RANDOM, duplicate_share, overlap_table, prevalence
+    from likewise.discovery.asked_again import asks_nothing_new, waits_for_next_round
     from likewise.discovery.hours import DEFAULT_HOURS, N_QUERIES, settings_within
     from likewise.discovery.pool import choosing_pairs
     from likewise.discovery.prevalence import bounded_error
-    from likewise.discovery.step import (
-        PoolSettings,
-        asks_nothing_new,
-        make_pool,
-        pool_part,
-        store_pool,
-        waits_for_next_round,
-    )
+    from likewise.discovery.step import PoolSettings, make_pool, pool_part, store_pool
     from likewise.discovery.unit import check_unit
     from likewise.labeling.pool import project_follows
 

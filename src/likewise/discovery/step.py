@@ -18,7 +18,7 @@ from likewise.discovery.pool import RANDOM, QueryGallery, apply_budget, candidat
 from likewise.discovery.proposals import remember_proposals
 from likewise.discovery.queries import query_rows, sample_queries
 from likewise.discovery.unit import ITEMS, PairCounter, Unit
-from likewise.discovery.versions import PAIR, pictures_of, pool_as_of
+from likewise.discovery.versions import PAIR, n_pairs_then, pairs_by_version, pictures_of, pool_as_of
 from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
 from likewise.neighbours.index import IndexRecall
@@ -166,30 +166,6 @@ def complete_settings(settings: PoolSettings, n_queries: int) -> PoolSettings:
     return replace(settings, purpose=purpose)
 
 
-def waits_for_next_round(workspace: WorkspaceFolder, settings: PoolSettings) -> bool:
-    """Whether these settings are those of the adaptive pool that is here: then asking again asks for a round."""
-    if settings.design != "adaptive" or not pool_part(workspace).usable:
-        return False
-    note = read_json(workspace.pool_settings_file)
-    return stored_settings(note) == complete_settings(settings, len(note["queries"]))
-
-
-def asks_nothing_new(workspace: WorkspaceFolder, settings: PoolSettings, *, by_default: bool) -> bool:
-    """Whether the pool that is here is the one that is asked for, and of the catalog of today.
-
-    With no choice made (`by_default`) that is the one that grew with its catalog, or was drawn with every encoder.
-    """
-    if pool_part(workspace).state != "current":
-        return False
-    note = read_json(workspace.pool_settings_file)
-    stored, has_grown = stored_settings(note), len(note["versions"]) > 1
-    if by_default:
-        return has_grown or (stored.design != "eds" and set(stored.generators) == set(settings.generators))
-    if settings.design != "eds":
-        settings = complete_settings(settings, len(note["queries"]))
-    return has_grown and stored == settings
-
-
 def round_sizes(settings: PoolSettings) -> list[int]:
     """How many pairs each round draws: equal shares, the first ones take the remainder."""
     share, rest = divmod(settings.n_labels or 0, settings.n_rounds)
@@ -307,7 +283,7 @@ def pool_part(workspace: WorkspaceFolder) -> ChainPart:
         return ChainPart(POOL, "unfinished", why="is incomplete", command=f"{make} --replace")
     settings, n_pairs = stored_settings(note), rows.select(PAIR).n_unique()
     if workspace.as_of is not None:
-        n_pairs = _n_pairs_then(workspace, note)
+        n_pairs = n_pairs_then(workspace, note)
     who = f"by {', '.join(settings.generators)}, k = {settings.k}" if settings.generators else "of imported labels"
     holds, noted, versions = f"{n_pairs:,} pairs {who}", note["rests_on"], read_versions(workspace)
     made = next((each for each in versions if str(each.version) == noted["catalog"]), None)
@@ -321,19 +297,6 @@ def pool_part(workspace: WorkspaceFolder) -> ChainPart:
         why = f"of version {made.version} of the catalog, which is now {versions[-1].version}: new images are not in it"
         return ChainPart(POOL, "behind", holds, why, make)
     return ChainPart(POOL, "current", holds)
-
-
-def _n_pairs_then(workspace: WorkspaceFolder, note: dict[str, Any]) -> int:
-    """How many pairs the pool had in the version that is looked at: as noted then, or those of now that were drawn."""
-    versions, updates = note["versions"], note.get("update_rounds", [])
-    n_known = sum(version <= (workspace.as_of or 0) for version in versions)
-    if not n_known:
-        return 0
-    if (noted := note.get("pairs", {}).get(str(workspace.as_of))) is not None and n_known < len(versions):
-        return int(noted)
-    rows, _, _ = pool_as_of(workspace, versions, note["query_pictures"])
-    drawn = rows if n_known > len(updates) else rows.filter(pl.col("round") < updates[n_known - 1])
-    return drawn.select(PAIR).n_unique()
 
 
 def pool_basis(version: int, catalog: pl.DataFrame) -> dict[str, str]:
@@ -408,21 +371,13 @@ def _description(workspace: WorkspaceFolder, pool: Pool) -> dict[str, Any]:
         "n_gallery": len(pool.query_gallery.gallery),
         "left_out": left_out,
         "n_all_pairs": pool.counter.n_all_pairs,
-        "pairs": _pairs_by_version(workspace, pool, versions),
+        "pairs": pairs_by_version(workspace, pool.rows, versions),
     }
     if pool.update_rounds:
         description["update_rounds"] = list(pool.update_rounds)
     if pool.recalls:
         description["index"] = {generator: asdict(recall) for generator, recall in pool.recalls.items()}
     return description
-
-
-def _pairs_by_version(workspace: WorkspaceFolder, pool: Pool, versions: Sequence[int]) -> dict[str, int]:
-    """How many pairs it had in each version it was made for: a pool that grows leaves some behind."""
-    before = read_json(workspace.pool_settings_file) if workspace.pool_settings_file.exists() else {}
-    known = {str(version) for version in versions[:-1]}
-    noted = {version: n for version, n in before.get("pairs", {}).items() if version in known}
-    return noted | {str(versions[-1]): pool.rows.select(PAIR).n_unique()}
 
 
 def _with_stage(on_progress: ProgressCallback | None, generator: str) -> ProgressCallback | None:

@@ -130,3 +130,24 @@ def pool_as_of(
     rows = renamed.filter(pl.col("query").is_in(images) & pl.col("candidate").is_in(images))
     queries = covered.filter(pl.col("picture").is_in(list(pictures)))["image"].to_list()
     return sort_pool(rows), queries, set(catalog["image"]) - set(covered["image"])
+
+
+def n_pairs_then(workspace: WorkspaceFolder, note: dict[str, Any]) -> int:
+    """How many pairs the pool had in the version that is looked at: as noted then, or those of now that were drawn."""
+    versions, updates = note["versions"], note.get("update_rounds", [])
+    n_known = sum(version <= (workspace.as_of or 0) for version in versions)
+    if not n_known:
+        return 0
+    if (noted := note.get("pairs", {}).get(str(workspace.as_of))) is not None and n_known < len(versions):
+        return int(noted)
+    rows, _, _ = pool_as_of(workspace, versions, note["query_pictures"])
+    drawn = rows if n_known > len(updates) else rows.filter(pl.col("round") < updates[n_known - 1])
+    return drawn.select(PAIR).n_unique()
+
+
+def pairs_by_version(workspace: WorkspaceFolder, rows: pl.DataFrame, versions: Sequence[int]) -> dict[str, int]:
+    """How many pairs it had in each version it was made for: a pool that grows leaves some behind."""
+    before = read_json(workspace.pool_settings_file) if workspace.pool_settings_file.exists() else {}
+    known = {str(version) for version in versions[:-1]}
+    noted = {version: n for version, n in before.get("pairs", {}).items() if version in known}
+    return noted | {str(versions[-1]): rows.select(PAIR).n_unique()}

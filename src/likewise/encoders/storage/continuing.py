@@ -32,7 +32,7 @@ VectorsOf = Callable[[Sequence[str]], Mapping[str, NDArray[np.float32]]]
 
 
 @dataclass(frozen=True)
-class StoredVectors:
+class ImportedVectors:
     """What was imported under a name so far: `rows` are image (as it was called), digest, shard, row."""
 
     workspace: WorkspaceFolder
@@ -40,10 +40,10 @@ class StoredVectors:
     rows: pl.DataFrame
 
     @staticmethod
-    def read(workspace: WorkspaceFolder, meta: VectorsMeta) -> "StoredVectors":
+    def read(workspace: WorkspaceFolder, meta: VectorsMeta) -> "ImportedVectors":
         if meta.complete:
-            return StoredVectors(workspace, meta, read_stored_rows(workspace, meta.encoder))
-        return StoredVectors(workspace, meta, _rows_of_finished_shards(workspace, meta.encoder))
+            return ImportedVectors(workspace, meta, read_stored_rows(workspace, meta.encoder))
+        return ImportedVectors(workspace, meta, _rows_of_finished_shards(workspace, meta.encoder))
 
     @cached_property
     def catalog(self) -> pl.DataFrame:

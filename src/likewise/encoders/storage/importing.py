@@ -21,7 +21,7 @@ from likewise.encoders.digests import file_digest
 from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.normalization import refuse_unusable_rows, unit_rows
 from likewise.encoders.protocol import Vectors
-from likewise.encoders.storage.continuing import StoredVectors, VectorsOf
+from likewise.encoders.storage.continuing import ImportedVectors, VectorsOf
 from likewise.encoders.storage.external_vectors import ExternalVectors, read_external_vectors
 from likewise.encoders.storage.file_lineage import read_file_lineage
 from likewise.encoders.storage.files import (
@@ -110,7 +110,7 @@ def bring_in(
     again: set[str] = set()
     there = None if force else read_meta(vectors_folder(workspace, meta.encoder))
     if there is not None and is_imported(meta.encoder, there):
-        stored = StoredVectors.read(workspace, there)
+        stored = ImportedVectors.read(workspace, there)
         stored.refuse_other_model(source.vectors_of, meta.dim, source.name, by_sample=source.is_slow)
         meta = replace(meta, version=there.version)
         lacking = source.vectors_of([each.image for each in there.left_out if each.image in source.key_of])
@@ -138,7 +138,7 @@ def bring_in(
 
 
 def _of_earlier_pictures(
-    stored: StoredVectors, vectors: Mapping[str, NDArray[np.float32]], key_of: Mapping[str, str]
+    stored: ImportedVectors, vectors: Mapping[str, NDArray[np.float32]], key_of: Mapping[str, str]
 ) -> set[str]:
     """Images with the vector of a picture that had their name before, where no picture of today shares the key."""
     alive = {key_of[image] for image in stored.now["image"]}

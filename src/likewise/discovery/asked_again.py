@@ -1,0 +1,28 @@
+"""`discover` asked again where a pool is: for the next round of it, or for what it holds already."""
+
+from likewise.discovery.step import PoolSettings, complete_settings, pool_part, stored_settings
+from likewise.workspace import WorkspaceFolder, read_json
+
+
+def waits_for_next_round(workspace: WorkspaceFolder, settings: PoolSettings) -> bool:
+    """Whether these settings are those of the adaptive pool that is here: then asking again asks for a round."""
+    if settings.design != "adaptive" or not pool_part(workspace).usable:
+        return False
+    note = read_json(workspace.pool_settings_file)
+    return stored_settings(note) == complete_settings(settings, len(note["queries"]))
+
+
+def asks_nothing_new(workspace: WorkspaceFolder, settings: PoolSettings, *, by_default: bool) -> bool:
+    """Whether the pool that is here is the one that is asked for, and of the catalog of today.
+
+    With no choice made (`by_default`) that is the one that grew with its catalog, or was drawn with every encoder.
+    """
+    if pool_part(workspace).state != "current":
+        return False
+    note = read_json(workspace.pool_settings_file)
+    stored, has_grown = stored_settings(note), len(note["versions"]) > 1
+    if by_default:
+        return has_grown or (stored.design != "eds" and set(stored.generators) == set(settings.generators))
+    if settings.design != "eds":
+        settings = complete_settings(settings, len(note["queries"]))
+    return has_grown and stored == settings

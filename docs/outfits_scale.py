@@ -92,7 +92,7 @@ def measure(folder: Path, n: int) -> dict[str, float]:
     start = peak_megabytes()
     began = time.process_time()
     examples = examples_from_tables(pl.read_parquet(folder / f"{n}.parquet"))
-    read = time.process_time()
+    read, megabytes_read = time.process_time(), peak_megabytes()
     preset = replace(get_preset("type-aware", "quick"), batch_size=BATCH, n_negatives=N_NEGATIVES)
     job = TrainingJob("type-aware", "many", preset, "made")
     train_model(job, examples, InMemoryFeatures({"made": lookup}), folder / f"model-{n}", force=True)
@@ -102,6 +102,7 @@ def measure(folder: Path, n: int) -> dict[str, float]:
         "seconds_read": read - began,
         "seconds_trained": time.process_time() - read,
         "megabytes_before": start,
+        "megabytes_read": megabytes_read,
         "megabytes": peak_megabytes(),
     }
 

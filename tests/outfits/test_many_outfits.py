@@ -10,6 +10,9 @@ import pytest
 from likewise.outfits.models.batch import pad_outfits
 from likewise.outfits.models.card import read_arrays, weights_file
 from likewise.outfits.models.feature_source import WorkspaceFeatures
+from likewise.outfits.outfit_list import OutfitList
+from likewise.outfits.protocol import Outfit
+from likewise.outfits.tables import outfit_table, outfits_from_table
 from likewise.outfits.training import negatives as negatives_module
 from likewise.outfits.training.examples import split_outfits
 from likewise.outfits.training.negatives import nearest_of_type
@@ -18,7 +21,7 @@ from likewise.outfits.training.step import TrainingRequest, train_outfit_model
 from likewise.outfits.vectors import VectorsOnDisk
 from tests.guard.test_outfit_models import outfits_table
 from tests.guard.world import World, make_world
-from tests.outfits.toy_outfits import examples, ten_outfits
+from tests.outfits.toy_outfits import ITEMS, examples, stored, ten_outfits
 
 pytest.importorskip("torch")
 
@@ -65,15 +68,19 @@ def test_the_first_layer_is_fitted_to_a_sample_of_outfits_where_items_are_very_m
 ) -> None:
     from likewise.outfits.training import trainer
 
-    types = np.zeros(40, dtype=np.int64)
-    outfits = pad_outfits([[n, n + 1, n + 2][: 2 + n % 2] for n in range(30)], types)
+    lists = [[n, n + 1, n + 2][: 2 + n % 2] for n in range(30)]
+    outfits = stored(lists, np.zeros(40, dtype=np.int64))
+    every = [sorted(line) for line in lists]
     rows, fitted = trainer.sample_for_trunk(outfits, 40, 0)
-    assert fitted is outfits and rows.tolist() == list(range(40))
+    assert [line[line >= 0].tolist() for line in fitted.indices] == lists and rows.tolist() == list(range(40))
+    monkeypatch.setattr(trainer, "MAX_FITTED_OUTFITS", 7)
+    rows, fitted = trainer.sample_for_trunk(outfits, 40, 0)
+    assert len(fitted) == 7 and len(rows) == 40
+    assert all(line[line >= 0].tolist() in lists for line in fitted.indices)
     monkeypatch.setattr(trainer, "MAX_FITTED_ITEMS", 12)
     rows, fitted = trainer.sample_for_trunk(outfits, 40, 0)
     assert len(rows) <= 12 and len(fitted) == 4
     shown = [sorted(rows[line[line >= 0]].tolist()) for line in fitted.indices]
-    every = [sorted(line[line >= 0].tolist()) for line in outfits.indices]
     assert all(line in every for line in shown)
 
 
@@ -88,3 +95,42 @@ def test_validation_holds_at_most_so_many_outfits(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("likewise.outfits.training.examples.MAX_VALID", 2)
     train, valid = split_outfits(list(ten_outfits()), 0, share=0.5)
     assert 1 <= len(valid) <= 4 and sorted([*train, *valid]) == list(range(10))
+
+
+def test_a_list_of_very_many_outfits_is_like_a_list_of_outfits() -> None:
+    rng = np.random.default_rng(4)
+    plain = [
+        Outfit(f"o{n}", tuple(ITEMS[i] for i in rng.permutation(len(ITEMS))[: rng.integers(1, 6)])) for n in range(50)
+    ]
+    table = outfit_table(plain).sample(fraction=1.0, shuffle=True, seed=1).sort("outfit", maintain_order=True)
+    of_table = {outfit.name: outfit for outfit in outfits_from_table(table)}
+    assert of_table == {outfit.name: outfit for outfit in plain}
+    listed = outfits_from_table(outfit_table(plain))
+    for made in (listed, OutfitList.from_outfits(plain)):
+        assert list(made) == plain and [made[n] for n in range(-50, 50)] == plain * 2 and len(made) == 50
+        assert list(made[3:9]) == plain[3:9] and list(made.select([7, 2])) == [plain[7], plain[2]]
+        some = set(ITEMS[:4])
+        assert made.holding(some).tolist() == [bool(some.intersection(outfit.items)) for outfit in plain]
+        assert set(made.worn()) == {item for outfit in plain for item in outfit.items}
+    with pytest.raises(IndexError):
+        listed[50]
+
+
+def test_validation_is_drawn_alike_from_objects_and_from_numbers() -> None:
+    plain = list(ten_outfits())
+    as_numbers = outfits_from_table(outfit_table(plain))
+    assert all(np.array_equal(a, b) for a, b in zip(split_outfits(plain, 3), split_outfits(as_numbers, 3), strict=True))
+
+
+def test_outfits_are_padded_as_they_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    types = np.arange(9) % 3
+    lists = [[0, 1, 2], [5], [8, 3], [4, 6, 7, 1]]
+    whole = pad_outfits(lists, types)
+    kept = stored(lists, types)
+    lines = np.array([2, 0])
+    assert np.array_equal(kept.select(lines).indices, whole.select(lines).indices)
+    assert np.array_equal(kept.select(lines).types, whole.select(lines).types)
+    monkeypatch.setattr("likewise.outfits.models.batch.BLOCK", 3)
+    blocks = list(kept.blocks())
+    assert [len(block) for block in blocks] == [3, 1]
+    assert np.array_equal(blocks[1].indices, whole.indices[3:])

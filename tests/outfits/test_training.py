@@ -41,6 +41,7 @@ from tests.outfits.toy_outfits import (
     examples,
     job,
     outfit,
+    stored,
     ten_outfits,
     toy_features,
     trained,
@@ -61,7 +62,7 @@ def test_negatives_are_of_the_same_type_and_never_from_the_outfit(data: st.DataO
         return
     outfits = pad_outfits(worn, types)
     negatives = NegativeSampler(types, tuple(str(number) for number in range(n_types)))
-    negatives.check_outfits(outfits)
+    negatives.check_outfits(stored(worn, types))
     drawn = negatives.sample(outfits, 3, np.random.default_rng(data.draw(st.integers(0, 99))))
     for line, own in enumerate(worn):
         for place, row in enumerate(own):
@@ -103,7 +104,7 @@ def test_near_negatives_are_the_most_alike_of_the_type_and_never_worn() -> None:
 def test_a_category_without_another_item_is_refused() -> None:
     negatives = NegativeSampler(np.array([0, 0, 1]), ("tops", "shoes"))
     with pytest.raises(LikewiseError, match=r"training has 1 items of the category 'shoes'"):
-        negatives.check_outfits(pad_outfits([[0, 2]], np.array([0, 0, 1])))
+        negatives.check_outfits(stored([[0, 2]], np.array([0, 0, 1])))
 
 
 def shown(items: list[Item], digests: dict[str, str] | None = None) -> EvaluationSet:

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.outfits.models import InMemoryFeatures
+from likewise.outfits.models.batch import StoredOutfits
 from likewise.outfits.models.card import OutfitModelCard
 from likewise.outfits.protocol import Item, Outfit
 from likewise.outfits.training.examples import OutfitExamples
@@ -23,6 +25,11 @@ def toy_features() -> InMemoryFeatures:
     rows = np.random.default_rng(3).normal(size=(len(ITEMS), DIM))
     unit = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
     return InMemoryFeatures({"toy": VectorLookup("toy", tuple(item.image for item in ITEMS), unit)})
+
+
+def stored(lists: list[list[int]], types: NDArray[np.int64]) -> StoredOutfits:
+    starts = np.concatenate([[0], np.cumsum([len(line) for line in lists])])
+    return StoredOutfits(np.concatenate(lists).astype(np.int32), starts, types)
 
 
 def outfit(number: int, length: int = 4) -> Outfit:

@@ -34,7 +34,7 @@ def run_alone(function: str, folder: Path) -> Any:
     ran = subprocess.run(
         [*alone, "sh", "-c", shell, sys.executable, code],
         cwd=PROJECT,
-        env=os.environ | {"PYTHONPATH": str(PROJECT)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(PROJECT), str(PROJECT / "src")])},
         capture_output=True,
         text=True,
         timeout=SECONDS + 30,

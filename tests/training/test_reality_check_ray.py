@@ -33,7 +33,7 @@ def here(function: Any, arguments: Sequence[Any]) -> list[Any]:
 def test_the_same_tables_on_ray(tmp_path: Path) -> None:
     workspace = toy_workspace(tmp_path)
     shutil.copytree(workspace.path, tmp_path / "ray")
-    found = run_alone("tests.training.test_check_ray:on_the_cluster", tmp_path)
+    found = run_alone("tests.training.test_reality_check_ray:on_the_cluster", tmp_path)
     assert found == ["pretrained", "triplet"]
     run_reality_check(workspace, ["triplet"], toy_plan(), here, column="kind", encoder="toy")
     for table in ("trials", "accuracy"):

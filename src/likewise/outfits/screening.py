@@ -33,8 +33,8 @@ def outfit_examples(items: Iterable[Item], digests: Digests, looks: Iterable[Seq
     """Items and looks as the guard compares them, by the content of their pictures where it is known."""
     rows = {item.image: (item.image, item.item, digests.get(item.image) or None) for item in items}
     table = pl.DataFrame([rows[image] for image in sorted(rows)], schema=IMAGE_SCHEMA, orient="row")
-    answers = {look_digest(digests.get(item.image) or item.image for item in look) for look in looks}
-    return Examples(table, answers=frozenset(answers))
+    answers = frozenset(look_digest(digests.get(item.image) or item.image for item in look) for look in looks)
+    return Examples(table, answers=answers)
 
 
 def outfit_test_set(test: OutfitTest) -> EvaluationSet:

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import get_args
 
+import numpy as np
 import polars as pl
 
 from likewise.errors import LikewiseError
+from likewise.outfits.outfit_list import OutfitList
 from likewise.outfits.protocol import Item, Outfit, OutfitQuestion, QuestionKind
 
 OUTFIT_SCHEMA = pl.Schema(
@@ -39,27 +41,31 @@ def outfit_table(outfits: Iterable[Outfit]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=OUTFIT_SCHEMA, orient="row")
 
 
-def outfits_from_table(table: pl.DataFrame) -> list[Outfit]:
+def outfits_from_table(table: pl.DataFrame) -> OutfitList:
     """The outfits of such a table, in the order of their first rows, items by position; equal items are one object."""
     if absent := [column for column in OUTFIT_SCHEMA if column not in table.columns]:
         raise LikewiseError(f"a table of outfits needs {', '.join(OUTFIT_SCHEMA)}; {', '.join(absent)} is not there.")
-    grouped = (
-        table.with_row_index("row")
-        .sort("position", maintain_order=True)
-        .group_by("outfit", maintain_order=True)
-        .agg(pl.col("item", "image", "category").cast(pl.String), pl.col("row").min())
-        .sort("row")
+    columns = ["item", "image", "category"]
+    items = table.select(columns).unique(maintain_order=True).with_row_index("number")
+    outfits = table.select("outfit").unique(maintain_order=True).with_row_index("line")
+    rows = (
+        table.lazy()
+        .select("outfit", *columns, "position")
+        .join(items.lazy(), on=columns, how="left", nulls_equal=True, maintain_order="left")
+        .join(outfits.lazy(), on="outfit", how="left", nulls_equal=True, maintain_order="left")
+        .select("line", "position", "number")
+        .sort("line", "position", maintain_order=True)
+        .select("line", "number")
+        .collect()
     )
-    made: dict[tuple[str, str | None, str], Item] = {}
-
-    def item(name: str, image: str, category: str | None) -> Item:
-        key = (name, category, image)
-        return made.get(key) or made.setdefault(key, Item(name, category or "", image))
-
-    return [
-        Outfit(str(name), tuple(map(item, items, images, categories)))
-        for name, items, images, categories, _ in grouped.iter_rows()
-    ]
+    length = np.bincount(rows["line"].to_numpy(), minlength=len(outfits))
+    texts = items.select(pl.col(columns).cast(pl.String)).iter_rows()
+    return OutfitList(
+        outfits["outfit"].cast(pl.String).fill_null("None"),
+        tuple(Item(item, category or "", image) for item, image, category in texts),
+        rows["number"].cast(pl.Int32).to_numpy(),
+        np.concatenate([[0], np.cumsum(length)]),
+    )
 
 
 def item_table(questions: Sequence[OutfitQuestion]) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """`likewise outfits train`, `train-weakest` and `models`: compatibility models and their training."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,15 +11,20 @@ from likewise.cli.console import (
     HalfOption,
     Seed,
     WorkspacePath,
+    console,
     echo,
     echo_json,
     escape,
     open_workspace,
     progress_bars,
+    single_progress_bar,
 )
+from likewise.cli.engines import Address, Engine, on_ray
+from likewise.errors import LikewiseError
 
 if TYPE_CHECKING:
     from likewise.outfits.models.card import OutfitModelCard
+    from likewise.outfits.training.settings_search import SettingsSearch
     from likewise.outfits.training.targeted_data import TargetedDataResult
 
 Kind = Annotated[str, typer.Option("--model", help="The kind of model; `likewise outfits models` lists them.")]
@@ -71,6 +77,11 @@ def train(
     hard_negatives: Annotated[
         float | None, typer.Option(min=0, max=1, help="Share of negatives that resemble the item they replace.")
     ] = None,
+    trials: Annotated[
+        int | None, typer.Option(help="First search the settings: train so many around the preset, keep the best.")
+    ] = None,
+    engine: Engine = "local",
+    address: Address = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model of this name.")] = False,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -78,10 +89,14 @@ def train(
     """Train a compatibility model on outfits; an interrupted run continues, to the same weights.
 
     Example: `likewise outfits train shoes --model type-aware --with colour+efficientnet-lite0 --test taste.zip`
+
+    Example: `likewise outfits train shoes --model type-aware --trials 16 --engine ray`
     """
     from likewise.outfits.models.card import models_folder
     from likewise.outfits.report.learning import write_curves
+    from likewise.outfits.training.settings_search import run_here, search_settings
     from likewise.outfits.training.step import TrainingRequest, train_outfit_model
+    from likewise.scale.tasks import run_tasks
     from likewise.synthetic.outfits.examples import outfit_source
 
     target = open_workspace(workspace)
@@ -89,13 +104,31 @@ def train(
         model, name, encoders, whole, preset, outfits, n_outfits, where, half, tuple(test or ()), leave_out, epochs,
         width, learning_rate, seed, words, hard_negatives, triplets, order,
     )  # fmt: skip
+    ray = on_ray(engine, address)
+    if ray and trials is None:
+        raise LikewiseError("--engine ray is for a search over settings: say how many, such as --trials 16.")
+    searched = None
+    if trials is not None:
+        with single_progress_bar("trials") as update:
+            searched = search_settings(
+                target,
+                request,
+                trials,
+                partial(run_tasks, address=address, on_progress=update) if ray else partial(run_here, update),
+                outfit_source=outfit_source(target),
+                force=force,
+            )
+        request = searched.best
     with progress_bars("batches") as update:
         card = train_outfit_model(target, request, outfit_source=outfit_source(target), force=force, on_progress=update)
     folder = models_folder(target) / request.folder_name
     plot = write_curves(folder)
     if as_json:
-        echo_json({"folder": str(folder), **_facts(card)})
+        found = {} if searched is None else {"trials": searched.trials.to_dicts()}
+        echo_json({"folder": str(folder), **_facts(card), **found})
         return
+    if searched is not None:
+        _print_trials(searched)
     _print_card(card, folder)
     if plot is not None:
         echo(f"  curves: {escape(plot)}")
@@ -105,6 +138,32 @@ def train(
 def _facts(card: "OutfitModelCard") -> dict[str, object]:
     keys = ("name", "kind", "trunk", "encoders", "visual_semantic", "notes")
     return {key: getattr(card, key) for key in keys} | {"trained": card.training.as_dict()}
+
+
+def _print_trials(searched: "SettingsSearch") -> None:
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    from likewise.cli.tables import over_interval
+
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0))
+    for name in ("trial", "learning rate", "decay", "width", "near", "epoch", "blanks right (%)"):
+        table.add_column(name, justify="right")
+    best = int(searched.trials["accuracy"].arg_max() or 0)
+    for place, row in enumerate(searched.trials.iter_rows(named=True)):
+        texts = [
+            f"{row[name]:g}" for name in ("trial", "learning_rate", "weight_decay", "width", "near_share", "epoch")
+        ]
+        value = over_interval(row["accuracy"], row["low"], row["high"])
+        table.add_row(*texts, value, style="bold" if place == best else None)
+    console().print(table)
+    row = searched.trials.row(best, named=True)
+    apart = row["low"] > searched.trials["high"][0]
+    told = "above" if apart else "within chance of"
+    echo(
+        f"trial {row['trial']} fills most of {row['n_blanks']:,} validation blanks, {told} trial 1 (the preset); being "
+        "chosen flatters it: measure the model on a test or with other outfits"
+    )
 
 
 def _print_card(card: "OutfitModelCard", folder: Path) -> None:

@@ -1,16 +1,18 @@
 """Outfits as padded arrays: which row of a table of items stands at each place, and of which type it is."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.outfits.outfit_list import OutfitList, worn_items
 from likewise.outfits.protocol import Outfit
 
 Indices = NDArray[np.int64]
 PADDING = -1  # the row of an empty place
 UNKNOWN_TYPE = 0  # of a category that training did not show
+BLOCK = 16_384  # outfits that are padded at one time
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,39 @@ def pad_outfits(outfits: Sequence[Sequence[int]], types: Indices) -> PaddedOutfi
     return PaddedOutfits(indices, np.where(indices == PADDING, UNKNOWN_TYPE, types[indices]))
 
 
+@dataclass(frozen=True)
+class StoredOutfits:
+    """Any number of outfits as rows of items, one after the other; padded where they are looked at."""
+
+    rows: NDArray[np.int32]
+    starts: Indices
+    types: Indices
+    """Of every item row."""
+
+    @classmethod
+    def from_outfits(cls, outfits: Sequence[Outfit], row_by_image: dict[str, int], types: Indices) -> "StoredOutfits":
+        listed = OutfitList.from_outfits(outfits)
+        row = np.array([row_by_image.get(item.image, PADDING) for item in listed.items], dtype=np.int32)
+        return cls(row[listed.numbers], listed.starts, types)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def select(self, lines: Indices) -> PaddedOutfits:
+        """Some of the outfits, no wider than they need."""
+        start, length = self.starts[lines], self.starts[lines + 1] - self.starts[lines]
+        place = np.arange(int(length.max(initial=1)))
+        mask = place < length[:, None]
+        indices = np.full(mask.shape, PADDING, dtype=np.int64)
+        indices[mask] = self.rows[(start[:, None] + place)[mask]]
+        return PaddedOutfits(indices, np.where(mask, self.types[indices], UNKNOWN_TYPE))
+
+    def blocks(self) -> Iterator[PaddedOutfits]:
+        """All of them, some at a time."""
+        for first in range(0, len(self), BLOCK):
+            yield self.select(np.arange(first, min(first + BLOCK, len(self))))
+
+
 def sort_by_type(padded: PaddedOutfits) -> PaddedOutfits:
     """Every outfit sorted by type, items of one type by row: the one order in which an order-free model sees it."""
     last = np.iinfo(np.int64).max
@@ -54,4 +89,4 @@ def sort_by_type(padded: PaddedOutfits) -> PaddedOutfits:
 
 def category_by_image(outfits: Sequence[Outfit]) -> dict[str, str]:
     """image -> category of every item that the outfits show."""
-    return {item.image: item.category for outfit in outfits for item in outfit.items}
+    return {item.image: item.category for item in worn_items(outfits)}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from likewise.encoders.networks.device import to_device
-from likewise.outfits.models.batch import Indices, PaddedOutfits
+from likewise.outfits.models.batch import Indices, StoredOutfits
 from likewise.outfits.models.inputs import InputTable
 from likewise.outfits.models.net import OutfitBatch, OutfitNet
 from likewise.outfits.training.negatives import NegativeSampler
@@ -20,7 +20,7 @@ class OutfitArrays:
     inputs: InputTable
     types: Indices
     words: Indices
-    outfits: PaddedOutfits
+    outfits: StoredOutfits
     users: Indices
     negatives: NegativeSampler | TripletNegatives
 

@@ -1,8 +1,9 @@
 """What a model is trained on: outfits that people put together, and others to choose the epoch by."""
 
-from collections import Counter
+import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -11,7 +12,8 @@ from likewise.catalog.table import MADE_COLUMNS
 from likewise.errors import LikewiseError
 from likewise.lineage.guard import EvaluationSet
 from likewise.lineage.record import Lesson
-from likewise.outfits.models.batch import Indices, category_by_image
+from likewise.outfits.models.batch import Indices, StoredOutfits, category_by_image
+from likewise.outfits.outfit_list import OutfitList, Places, worn_items
 from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
 from likewise.outfits.screening import outfit_examples, shown_items
 
@@ -26,8 +28,8 @@ MAX_TEXTS = 256  # different texts of a column that still says what sort of thin
 class OutfitExamples:
     """Outfits to learn from and to choose the epoch by; `users` are names, one per training outfit, or none."""
 
-    train: tuple[Outfit, ...]
-    valid: tuple[Outfit, ...]
+    train: Sequence[Outfit]
+    valid: Sequence[Outfit]
     users: tuple[str, ...] = ()
     captions: dict[str, str] = field(default_factory=dict)
     """By image."""
@@ -45,18 +47,19 @@ class OutfitExamples:
 
     def without_test_items(self, test: EvaluationSet, *, drop: bool) -> "OutfitExamples":
         """Free of a test's items: an error where there are any, or with `drop` the outfits that hold them left out."""
-        own = {item for outfit in (*self.train, *self.valid) for item in outfit.items} | set(self.extra_items)
-        found = shown_items(own, self.digests, test)
+        train, valid = OutfitList.from_outfits(self.train), OutfitList.from_outfits(self.valid)
+        found = shown_items({*train.worn(), *valid.worn(), *self.extra_items}, self.digests, test)
+        extra_items = tuple(item for item in self.extra_items if item not in found)
         if not drop:
-            _refuse_test_items([*self.train, *self.valid], found)
-            return replace(self, extra_items=tuple(item for item in self.extra_items if item not in found))
-        kept = [place for place, outfit in enumerate(self.train) if not found.intersection(outfit.items)]
+            _refuse_test_items((train, valid), found)
+            return replace(self, extra_items=extra_items)
+        kept = np.flatnonzero(~train.holding(found))
         return replace(
             self,
-            train=tuple(self.train[place] for place in kept),
-            valid=tuple(outfit for outfit in self.valid if not found.intersection(outfit.items)),
-            users=tuple(self.users[place] for place in kept) if self.users else (),
-            extra_items=tuple(item for item in self.extra_items if item not in found),
+            train=train.select(kept),
+            valid=valid.select(np.flatnonzero(~valid.holding(found))),
+            users=tuple(self.users[place] for place in kept.tolist()) if self.users else (),
+            extra_items=extra_items,
         )
 
     def with_catalog(self, catalog: pl.DataFrame) -> "OutfitExamples":
@@ -74,28 +77,27 @@ class OutfitExamples:
 
     def lesson(self) -> Lesson:
         """All that training shows, the other images of those items, and the looks it calls good."""
-        outfits = (*self.train, *self.valid)
-        shown = {item.image: item for outfit in outfits for item in outfit.items}
-        shown |= {item.image: item for item in self.extra_items}
+        shown = {item.image: item for item in (*worn_items(self.train, self.valid), *self.extra_items)}
         items = {item.item for item in shown.values()}
         others = [Item(item, "", image) for image, item in self.item_by_image.items() if item in items]
-        examples = outfit_examples([*others, *shown.values()], self.digests, [outfit.items for outfit in outfits])
+        looks = (outfit.items for outfit in chain(self.train, self.valid))
+        examples = outfit_examples([*others, *shown.values()], self.digests, looks)
         return Lesson("outfits", "outfits train", self.catalog, examples, half=self.half)
 
 
-def _refuse_test_items(outfits: Sequence[Outfit], shown: set[Item]) -> None:
+def _refuse_test_items(lists: Sequence[OutfitList], shown: set[Item]) -> None:
     """The error where training outfits hold items of the test."""
-    found = sorted({item.item for outfit in outfits for item in outfit.items if item in shown})
+    found = sorted({item.item for item in worn_items(*lists) if item in shown})
     if found:
-        touched = sum(bool(shown.intersection(outfit.items)) for outfit in outfits)
+        touched = sum(int(outfits.holding(shown).sum()) for outfits in lists)
         raise LikewiseError(
-            f"{len(found)} items of the test are in {touched} of {len(outfits)} training outfits "
+            f"{len(found)} items of the test are in {touched} of {sum(map(len, lists))} training outfits "
             f"(first: {', '.join(found[:MAX_LISTED])}): a model would be tested on what it learned. "
             "Train on other outfits, or leave these out with --leave-out."
         )
 
 
-def split_outfits(outfits: Sequence[Outfit], seed: int, share: float = VALID_SHARE) -> tuple[list[int], list[int]]:
+def split_outfits(outfits: Sequence[Outfit], seed: int, share: float = VALID_SHARE) -> tuple[Indices, Indices]:
     """Places of training and validation outfits: validation holds items that training never shows.
 
     From outfits in a random order the item that is worn least is held out, with all outfits that wear it, until the
@@ -104,23 +106,25 @@ def split_outfits(outfits: Sequence[Outfit], seed: int, share: float = VALID_SHA
     """
     if len(outfits) < MIN_OUTFITS:
         raise LikewiseError(f"there are {len(outfits)} outfits to train on; at least {MIN_OUTFITS} are needed.")
-    worn = Counter(item for outfit in outfits for item in outfit.items)
-    places: dict[Item, list[int]] = {}
-    for place, outfit in enumerate(outfits):
-        for item in outfit.items:
-            places.setdefault(item, []).append(place)
-    n_valid = min(MAX_VALID, max(1, round(share * len(outfits))))
+    listed = OutfitList.from_outfits(outfits)
+    worn = np.bincount(listed.numbers, minlength=len(listed.items))
+    by_item = np.repeat(np.arange(len(listed)), listed.lengths)[np.argsort(listed.numbers, kind="stable")]
+    ends = np.cumsum(worn)
+    n_valid = min(MAX_VALID, max(1, round(share * len(listed))))
     valid: set[int] = set()
-    order = np.random.default_rng([seed, 17]).permutation(len(outfits)).tolist()
-    for place in order:
+    order = np.random.default_rng([seed, 17]).permutation(len(listed))
+    for place in order.tolist():
         if len(valid) >= n_valid:
             break
-        rarest = min(outfits[place].items, key=lambda item: (worn[item], item.image))
-        new = [number for number in places[rarest] if number not in valid]
+        numbers = listed.numbers[listed.starts[place] : listed.starts[place + 1]].tolist()
+        rarest = min(numbers, key=lambda number: (worn[number], listed.items[number].image))
+        new = set(by_item[ends[rarest] - worn[rarest] : ends[rarest]].tolist()) - valid
         if len(valid) + len(new) <= max(2 * n_valid, 1):
-            valid.update(new)
-    valid = valid or set(order[:n_valid])  # every item is in many outfits: then by chance
-    return sorted(set(range(len(outfits))) - valid), sorted(valid)
+            valid |= new
+    valid = valid or set(order[:n_valid].tolist())  # every item is in many outfits: then by chance
+    held_out = np.zeros(len(listed), dtype=np.bool_)
+    held_out[list(valid)] = True
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
 
 def examples_from_tables(
@@ -134,49 +138,52 @@ def examples_from_tables(
     from likewise.outfits.tables import outfits_from_table
 
     found = outfits_from_table(outfits)
+    usable = found.lengths > 1
     if allowed_images is not None:
-        found = [outfit for outfit in found if all(item.image in allowed_images for item in outfit.items)]
-    found = [outfit for outfit in found if len(outfit) > 1]
-    about = {name: _first(outfits, name) for name in ("split", "user") if name in outfits.columns}
-    if "split" in about and {"train", "valid"} <= set(about["split"].values()):
-        train = [place for place, outfit in enumerate(found) if about["split"].get(outfit.name) == "train"]
-        valid = [place for place, outfit in enumerate(found) if about["split"].get(outfit.name) == "valid"]
+        usable &= ~found.any_worn(np.array([item.image not in allowed_images for item in found.items], dtype=np.bool_))
+    found = found.select(np.flatnonzero(usable))
+    splits = _first(outfits, "split", found) if "split" in outfits.columns else None
+    if splits is not None and {"train", "valid"} <= set(splits.unique()):
+        train, valid = ((splits == part).arg_true().to_numpy().astype(np.int64) for part in ("train", "valid"))
     else:
         train, valid = split_outfits(found, seed)
     if min(len(train), len(valid)) < 1:
         raise LikewiseError("no outfits are left to train on, or none to choose the epoch by: check images and splits.")
     n_given = len(train)
     train = drop_incomparable(found, train)
-    if not train:
+    if not len(train):
         raise LikewiseError("no category has two items in training, so nothing can be compared: bring more outfits.")
-    users = about.get("user", {})
+    users = _first(outfits, "user", found) if "user" in outfits.columns else None
     return OutfitExamples(
-        tuple(found[place] for place in train),
-        tuple(found[place] for place in valid),
-        tuple(users.get(found[place].name, "") for place in train) if users else (),
+        found.select(train),
+        found.select(valid),
+        () if users is None else tuple(map(sys.intern, users.gather(train))),
         n_left_out=n_given - len(train),
     ).with_catalog(pl.DataFrame() if catalog is None else catalog)
 
 
-def drop_incomparable(outfits: Sequence[Outfit], places: Sequence[int]) -> list[int]:
+def drop_incomparable(outfits: Sequence[Outfit], places: Places) -> Indices:
     """Those of the outfits all of whose categories have an item, in some other outfit, that they do not wear."""
-    kept = list(places)
+    listed, kept = OutfitList.from_outfits(outfits), np.asarray(places, dtype=np.int64)
+    types = np.unique([item.category for item in listed.items], return_inverse=True)[1]
     while True:
-        worn = category_by_image([outfits[place] for place in kept])
-        size = Counter(worn.values())
-        fewer = [
-            place
-            for place in kept
-            if all(size[name] > n for name, n in Counter(i.category for i in outfits[place].items).items())
-        ]
-        if len(fewer) == len(kept):
+        some = listed.select(kept)
+        size = np.bincount(types[np.unique(some.numbers)], minlength=types.max(initial=0) + 1)
+        lines = np.repeat(np.arange(len(some)), some.lengths)
+        worn, times = np.unique(lines * len(size) + types[some.numbers], return_counts=True)
+        lacking = np.zeros(len(some), dtype=np.bool_)
+        lacking[worn[size[worn % len(size)] <= times] // len(size)] = True
+        if not lacking.any():
             return kept
-        kept = fewer
+        kept = kept[~lacking]
 
 
-def _first(table: pl.DataFrame, column: str) -> dict[str, str]:
+def _first(table: pl.DataFrame, column: str, outfits: OutfitList) -> pl.Series:
+    """Of every outfit, what its first row says in a column."""
     rows = table.group_by("outfit", maintain_order=True).agg(pl.col(column).first().cast(pl.String))
-    return {name: value or "" for name, value in rows.iter_rows()}
+    named = pl.DataFrame({"outfit": outfits.names})
+    found = named.join(rows.cast(pl.String), on="outfit", how="left", maintain_order="left")
+    return found[column].fill_null("")
 
 
 def describe_items(catalog: pl.DataFrame) -> dict[str, str]:
@@ -219,21 +226,18 @@ def make_fitb_questions(
     """
     rng = np.random.default_rng([seed, 23])
     known = set(shown)
-    of_category: dict[str, list[Item]] = {}
-    for item in sorted(set(pool), key=lambda item: item.image):
-        of_category.setdefault(item.category, []).append(item)
+    by_image = sorted(set(pool), key=lambda item: item.image)
+    every, unseen = _Shelves(by_image), _Shelves([item for item in by_image if item not in known])
     questions = []
     for outfit in outfits:
         new = [place for place, item in enumerate(outfit.items) if item not in known] or list(range(len(outfit)))
         blank = new[int(rng.integers(len(new)))]
         asked = outfit.items[blank]
-        others = [item for item in of_category.get(asked.category, []) if item not in outfit.items]
-        if asked not in known:
-            others = [item for item in others if item not in known] or others
-        order = rng.permutation(len(others))[: n_choices - 1]
-        if not len(order):
+        others = [] if asked in known else unseen.draw(asked.category, outfit.items, n_choices - 1, rng)
+        others = others or every.draw(asked.category, outfit.items, n_choices - 1, rng)
+        if not others:
             continue
-        choices = [asked, *(others[place] for place in order)]
+        choices = [asked, *others]
         mixed = rng.permutation(len(choices))
         rest = outfit.items[:blank] + outfit.items[blank + 1 :]
         right = int(np.flatnonzero(mixed == 0)[0])
@@ -242,9 +246,38 @@ def make_fitb_questions(
     return questions
 
 
-def count_type_pairs(types: Indices, mask: np.ndarray[tuple[int, int], np.dtype[np.bool_]], n_types: int) -> Indices:
+class _Shelves:
+    """Items by category, to draw from."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.of_category: dict[str, list[Item]] = {}
+        self.place: dict[Item, int] = {}
+        for item in items:
+            shelf = self.of_category.setdefault(item.category, [])
+            self.place[item] = len(shelf)
+            shelf.append(item)
+
+    def draw(self, category: str, worn: Sequence[Item], n: int, rng: np.random.Generator) -> list[Item]:
+        """At most n of a category that are not worn; nothing is drawn where there are none."""
+        shelf = self.of_category.get(category, [])
+        left_out = sorted({self.place[item] for item in worn if item.category == category and item in self.place})
+        n_others = len(shelf) - len(left_out)
+        if n_others < 1:
+            return []
+        drawn = []
+        for place in rng.permutation(n_others)[:n].tolist():
+            for gap in left_out:
+                place += gap <= place
+            drawn.append(shelf[place])
+        return drawn
+
+
+def count_type_pairs(outfits: StoredOutfits, n_types: int) -> Indices:
     """How many outfits hold an item of both types, (n_types, n_types)."""
-    worn = np.zeros((len(types), n_types), dtype=np.int64)
-    lines, places = np.nonzero(mask)
-    worn[lines, types[lines, places]] = 1
-    return np.asarray(worn.T @ worn)
+    counts = np.zeros((n_types, n_types), dtype=np.int64)
+    for block in outfits.blocks():
+        worn = np.zeros((len(block), n_types), dtype=np.int64)
+        lines, places = np.nonzero(block.mask)
+        worn[lines, block.types[lines, places]] = 1
+        counts += worn.T @ worn
+    return counts

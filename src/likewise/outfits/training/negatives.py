@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.neighbours.index import index_top_k
-from likewise.outfits.models.batch import Indices, PaddedOutfits
+from likewise.outfits.models.batch import Indices, PaddedOutfits, StoredOutfits
 
 MAX_ROUNDS = 200
 MAX_NEAR, NEAR_SHARE = 24, 0.25  # so many of the items most alike, but no more than this share of a type
@@ -36,10 +36,14 @@ class NegativeSampler:
         self.size = np.bincount(types, minlength=len(names))
         self.start = np.cumsum(self.size) - self.size
 
-    def check_outfits(self, outfits: PaddedOutfits) -> None:
+    def check_outfits(self, outfits: StoredOutfits) -> None:
         """Every type must have an item that a given outfit does not wear."""
-        for number, name in enumerate(self.names):
-            worn = int(((outfits.types == number) & outfits.mask).sum(axis=1).max(initial=0))
+        most = np.zeros(len(self.names), dtype=np.int64)
+        for block in outfits.blocks():
+            for number in range(len(most)):
+                of_type = ((block.types == number) & block.mask).sum(axis=1)
+                most[number] = max(most[number], of_type.max(initial=0))
+        for number, (name, worn) in enumerate(zip(self.names, most.tolist(), strict=True)):
             if worn and self.size[number] <= worn:
                 raise LikewiseError(
                     f"training has {self.size[number]} items of the category {name!r}, and an outfit wears {worn} of "
@@ -95,7 +99,10 @@ def nearest_of_type(features: Features, types: Indices, item_ids: Indices) -> In
             some = rows[start : start + BATCH_ROWS]
             similarity = unit[some] @ unit[rows].T
             similarity[(similarity > 1 - 1e-5) | (item_ids[some][:, None] == item_ids[rows])] = -np.inf
-            order = np.argsort(-similarity, axis=1, kind="stable")[:, :most]
+            first = min(most + MAX_COPIES, len(rows) - 1)  # a few more: equal ones are listed in their order
+            order = np.sort(np.argpartition(-similarity, first, axis=1)[:, : first + 1], axis=1)
+            best = np.argsort(-np.take_along_axis(similarity, order, axis=1), axis=1, kind="stable")[:, :most]
+            order = np.take_along_axis(order, best, axis=1)
             mask = np.isfinite(np.take_along_axis(similarity, order, axis=1))
             near[some, :most] = np.where(mask, rows[order], -1)
     return near

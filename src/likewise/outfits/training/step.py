@@ -55,10 +55,22 @@ class TrainingRequest:
     triplets: Path | None = None
     """Triplets of similarity to learn from instead of outfits, and what their columns mean from left to right."""
     order: str = ""
+    weight_decay: float | None = None
 
     @property
     def folder_name(self) -> str:
         return self.name or self.kind
+
+    @property
+    def preset_changes(self) -> dict[str, float | None]:
+        """What the user wants otherwise than the preset; None where it stays."""
+        return {
+            "epochs": self.epochs,
+            "width": self.width,
+            "learning_rate": self.learning_rate,
+            "near_share": self.near_share,
+            "weight_decay": self.weight_decay,
+        }
 
 
 OutfitSource = Callable[[TrainingRequest, pl.DataFrame, str | None, int], OutfitExamples]
@@ -185,10 +197,7 @@ def train_outfit_model(
         if (folder / "card.json").exists():
             return read_model_card(folder)
         return train_popularity(request.folder_name, encoders, examples, features, folder)
-    preset = get_preset(request.kind, request.preset)
-    preset = preset.with_changes(
-        epochs=request.epochs, width=request.width, learning_rate=request.learning_rate, near_share=request.near_share
-    )
+    preset = get_preset(request.kind, request.preset).with_changes(**request.preset_changes)
     import_optional("torch", request.kind)
     from likewise.outfits.models.trunk import VECTORS, WORDS
     from likewise.outfits.training.trainer import TrainingJob, train_model

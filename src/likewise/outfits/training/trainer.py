@@ -20,7 +20,7 @@ from likewise.errors import LikewiseError
 from likewise.files import locked, written_together
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
-from likewise.outfits.models.batch import PADDING, Indices, PaddedOutfits, pad_outfits
+from likewise.outfits.models.batch import PADDING, Indices, PaddedOutfits, StoredOutfits
 from likewise.outfits.models.bi_lstm import BANK_SIZE
 from likewise.outfits.models.card import (
     OutfitModelCard,
@@ -36,6 +36,7 @@ from likewise.outfits.models.net import OutfitNet
 from likewise.outfits.models.trained_model import TrainedOutfitModel, embed_in_batches, make_outfit_net
 from likewise.outfits.models.trunk import VECTORS, WORDS, WornPairs, uses_vectors
 from likewise.outfits.models.words import caption_word_targets, extract_words
+from likewise.outfits.outfit_list import worn_items
 from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.training.batches import OutfitArrays, make_batch, shuffled_lines
 from likewise.outfits.training.callbacks import EpochCallback
@@ -59,6 +60,7 @@ GRADIENT_CLIP = 5.0
 WARM_UP = 0.05
 TRUNK_DECAY = 0.01
 MAX_FITTED_ITEMS = 50_000  # to fit the first layer to; of more items a sample, by outfits
+MAX_FITTED_OUTFITS = 200_000  # of that sample: their pairs are held at once
 TRUNK_BLOCK = 4096  # items at a time
 
 
@@ -128,9 +130,8 @@ def _train(
 def _validation_questions(examples: OutfitExamples, seed: int) -> list[OutfitQuestion]:
     if isinstance(examples, TripletExamples):
         return examples.questions()
-    pool = [item for outfit in (*examples.valid, *examples.train) for item in outfit.items]
-    shown = {item for outfit in examples.train for item in outfit.items}
-    return make_fitb_questions(examples.valid, pool, seed, shown=shown)
+    shown = worn_items(examples.train)
+    return make_fitb_questions(examples.valid, [*worn_items(examples.valid), *shown], seed, shown=shown)
 
 
 def make_optimizer(net: OutfitNet, preset: Preset) -> torch.optim.Optimizer:
@@ -183,7 +184,7 @@ def _prepare(
     words = extract_words([examples.captions.get(image) for image in images], [items[image] for image in images])
     word_targets = caption_word_targets(words) if job.trunk == WORDS else np.zeros((len(images), 0), dtype=np.float32)
     row = {image: place for place, image in enumerate(images)}
-    outfits = pad_outfits([[row[item.image] for item in outfit.items] for outfit in examples.train], types)
+    outfits = StoredOutfits.from_outfits(examples.train, row, types)
     people = sorted(set(examples.users))
     person = {name: place for place, name in enumerate(people)}
     users = np.array([person[name] for name in examples.users] or [0] * len(outfits), dtype=np.int64)
@@ -219,16 +220,19 @@ def _prepare(
     else:
         negatives = NegativeSampler(types, names, near, job.preset.near_share)
         negatives.check_outfits(outfits)
-    net.fit_type_cooccurrence(torch.from_numpy(count_type_pairs(outfits.types, outfits.mask, len(names))))
+    net.fit_type_cooccurrence(torch.from_numpy(count_type_pairs(outfits, len(names))))
     return card, OutfitArrays(inputs, types, words.word_ids, outfits, users, negatives), place(net)
 
 
-def sample_for_trunk(outfits: PaddedOutfits, n_items: int, seed: int) -> tuple[Indices, PaddedOutfits]:
+def sample_for_trunk(outfits: StoredOutfits, n_items: int, seed: int) -> tuple[Indices, PaddedOutfits]:
     """The items that the first layer is fitted to, and outfits of them alone: all, or of very many a sample."""
-    if n_items <= MAX_FITTED_ITEMS:
-        return np.arange(n_items), outfits
+    every = np.arange(len(outfits))
+    if n_items <= MAX_FITTED_ITEMS and len(outfits) <= MAX_FITTED_OUTFITS:
+        return np.arange(n_items), outfits.select(every)
     order = np.random.default_rng([seed, 3]).permutation(len(outfits))
-    lines = order[: max(1, MAX_FITTED_ITEMS // outfits.indices.shape[1])]
+    if n_items <= MAX_FITTED_ITEMS:
+        return np.arange(n_items), outfits.select(np.sort(order[:MAX_FITTED_OUTFITS]))
+    lines = order[: max(1, MAX_FITTED_ITEMS // int(np.diff(outfits.starts).max(initial=1)))]
     some = outfits.select(lines)
     rows, places = np.unique(some.indices[some.mask], return_inverse=True)
     indices = np.full(some.indices.shape, PADDING, dtype=np.int64)

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import torch
 
-from likewise.outfits.models.batch import UNKNOWN_TYPE, category_by_image, pad_outfits
+from likewise.outfits.models.batch import UNKNOWN_TYPE, StoredOutfits, category_by_image
 from likewise.outfits.models.card import OutfitModelCard
 from likewise.outfits.models.feature_source import FeatureSource
 from likewise.outfits.models.inputs import read_inputs
@@ -48,13 +48,13 @@ def validation_arrays(card: OutfitModelCard, examples: OutfitExamples, features:
     number = {name: place for place, name in enumerate(card.types)}
     types = np.array([number.get(items[image], UNKNOWN_TYPE) for image in images], dtype=np.int64)
     row = {image: place for place, image in enumerate(images)}
-    padded = pad_outfits([[row[item.image] for item in outfit.items] for outfit in outfits], types)
+    stored = StoredOutfits.from_outfits(outfits, row, types)
     return OutfitArrays(
         read_inputs(features, card.trunk, card.encoders, images),
         types,
         np.zeros((len(images), 1), dtype=np.int64),
-        padded,
-        np.full(len(padded), -1, dtype=np.int64),
+        stored,
+        np.full(len(stored), -1, dtype=np.int64),
         NegativeSampler(types, card.types),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from likewise.catalog import make_catalog
@@ -213,6 +214,50 @@ def test_a_designer_writes_is_refused_mends_and_colleagues_vote_it_into_the_test
     assert question.right is not None
     assert question.choices[question.right].item == AGAIN["blue"]
     assert (question.dimension, question.sub_dimension, len(question.choices)) == ("color", "cool tone", 5)
+
+
+def test_a_designer_brings_a_picture_and_nothing_chosen_is_lost(browser: Browser, site: Site, tmp_path: Path) -> None:
+    Image.new("RGB", (2400, 1600), "teal").save(tmp_path / "bag.jpg")
+    (tmp_path / "no.jpg").write_text("no picture")
+    with opened(browser, allowed="400") as page:
+        page.goto(site.invite("Jo"))
+        page.goto(f"{site.url}/outfits/designs/new?dimension=color&sub=warm+tone&category=bags")
+        expect(page.locator("#main[data-state=ready]")).to_be_visible()
+        for colour in ("red", "orange", "pink", "yellow"):
+            page.locator(f"input[name=wrong][value={AGAIN[colour]}]").check()
+        page.locator("#file").set_input_files(tmp_path / "no.jpg")
+        expect(page.locator("#said")).to_contain_text("cannot be read as a picture")
+        page.locator("#file").set_input_files(tmp_path / "bag.jpg")
+        expect(page.locator("#said")).to_contain_text("Your picture is among the bags")
+        own = page.locator("[data-shelf=bags] li").first
+        expect(own.get_by_role("radio")).to_be_focused()
+        assert own.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 768
+        own.get_by_role("radio").check()
+        page.locator("#picture-category").select_option("shoes")
+        page.locator("#file").set_input_files(tmp_path / "bag.jpg")
+        expect(page.locator("#said")).to_contain_text("among the shoes")
+        check(page)
+        page.locator("[data-shelf=shoes] li").nth(1).get_by_role("radio").check()
+        page.locator("summary", has_text="dresses").click()
+        page.locator("input[name=worn-dresses]").nth(1).check()
+        page.get_by_label("The styling idea").fill("Teal against warm")
+        page.get_by_role("button", name="Propose").click()
+        expect(page.get_by_role("alert")).to_contain_text("confirm that the choices differ in color only")
+        page.get_by_label("The choices differ in color only").check()
+        page.get_by_role("button", name="Propose").click()
+        expect(page).to_have_url(f"{site.url}/outfits/designs")
+        expect(page.get_by_text("Teal against warm")).to_be_visible()
+        expect(page.get_by_role("heading", name="My pictures")).to_be_visible()
+        assert page.locator("section:has(#pictures-title) img").count() == 2
+        check(page)
+    with site.engine() as engine:
+        [draft] = [one for one in read_drafts(engine) if one.author == "Jo"]
+    assert draft.choices[0].startswith("design-") and set(draft.choices[1:]) < set(AGAIN.values())
+    with opened(browser, **PHONE) as page:
+        page.goto(site.invite("Kim"))
+        page.goto(f"{site.url}/outfits/votes")
+        expect(page.get_by_text("Teal against warm")).to_be_visible()
+        check(page)
 
 
 @pytest.mark.parametrize("look", [{"color_scheme": "light", **PHONE}, {"color_scheme": "dark"}], ids=["phone", "dark"])

@@ -20,6 +20,8 @@ from likewise.labeling.store.experts import invite_expert, read_experts
 from likewise.labeling.store.questions import add_question_answers, read_questions
 from likewise.outfits.aat import QuestionDraft, check_draft, questions_from_drafts, select_drafts
 from likewise.outfits.builder import OutfitTestBuilder, OutfitTestPlan
+from likewise.outfits.bundle import read_images
+from likewise.outfits.designer_pictures import add_designer_picture, picture_path
 from likewise.outfits.factors import count_factors
 from likewise.outfits.protocol import Item
 from likewise.outfits.publish import (
@@ -29,6 +31,7 @@ from likewise.outfits.publish import (
     catalog_attributes,
     catalog_items,
     publish_test,
+    question_items,
     read_factor_tags,
     replace_distractor,
     selected_drafts,
@@ -142,13 +145,37 @@ def test_simulated_people_finish_a_test_and_rounds_are_days_apart(
         with simulated_time(f"2026-03-{day}"):
             status = simulate_test(builder, engine, n_crowd=12)
     assert status.finished
+    own = designers_question(wardrobe, engine)
     made = publish_test(builder, engine, tmp_path / "whole.zip", licence="CC0-1.0")
-    assert all(sum(question.people) == 12 for question in made.questions)
+    *lat, aat = made.questions
+    assert all(sum(question.people) == 12 for question in lat)
+    assert aat.right is not None and aat.choices[aat.right].item == own.choices[0]
+    pictures = dict(read_images(made))
+    assert {item.item: pictures[item.image] for item in aat.choices} == {name: name.encode() for name in own.choices}
     everybody = pl.concat([builder.read_stage("rounds-1"), builder.read_stage("rounds-2")])
     for question in builder.questions("final"):
         answers = everybody.filter(pl.col("question") == question.name)
         assert answers.height == 2 * PLAN.n_panel
         assert answers["value"].n_unique() == 1
+
+
+def designers_question(workspace: WorkspaceFolder, engine: Engine) -> QuestionDraft:
+    """A question whose choices are pictures that its author brought along, with a colleague's vote."""
+    for name in ("Anna Design", "Ben Design"):
+        invite_expert(engine, name)
+    anna, ben = ({one.name: one.id for one in read_experts(engine)}[f"{name} Design"] for name in ("Anna", "Ben"))
+    bags = [add_designer_picture(workspace, engine, anna, "Anna Design", bytes([n]), "bags") for n in range(5)]
+    for bag in bags:
+        picture_path(workspace, bag.item).write_bytes(bag.item.encode())
+    first = {item.category: item.item for item in catalog_items(workspace).values()}
+    worn = [first["dresses"], first["shoes"]]
+    own = QuestionDraft(
+        "d", "Anna Design", "color", "warm tone", tuple(worn), tuple(bag.item for bag in bags), only_this_differs=True
+    )
+    check_draft(own, question_items(workspace, engine), catalog_attributes(workspace))
+    add_note(engine, DRAFT, own.name, anna, own.to_dict())
+    add_note(engine, VOTE, own.name, ben, True)
+    return own
 
 
 ITEMS = {

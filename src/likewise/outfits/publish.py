@@ -22,6 +22,7 @@ from likewise.outfits.aat import (
 from likewise.outfits.builder import OutfitTestBuilder
 from likewise.outfits.bundle import OutfitTest, write_test
 from likewise.outfits.category_mapping import categorize_items
+from likewise.outfits.designer_pictures import designer_items, image_path
 from likewise.outfits.dimensions import AAT_PLAN
 from likewise.outfits.lat import replace_choice
 from likewise.outfits.looks.columns import describing_columns
@@ -37,6 +38,11 @@ def catalog_items(workspace: WorkspaceFolder, mapping: Mapping[str, str] | None 
     """The items of a catalog that have one of the twenty categories."""
     items, _ = categorize_items(read_catalog(workspace), mapping)
     return {name: Item(name, category, image) for name, image, category in items.iter_rows()}
+
+
+def question_items(workspace: WorkspaceFolder, engine: Engine) -> dict[str, Item]:
+    """What AAT questions may show: pictures that designers brought along, then the catalog's items."""
+    return designer_items(workspace, engine) | catalog_items(workspace)
 
 
 def catalog_attributes(workspace: WorkspaceFolder) -> ItemAttributes:
@@ -112,7 +118,7 @@ def publish_test(
         )
     lat = [replace(q, name=f"LAT-{number:03d}") for number, q in enumerate(builder.questions("crowd"), 1)]
     chosen = selected_drafts(engine)
-    aat = questions_from_drafts(chosen.drafts, catalog_items(builder.workspace), builder.plan().seed)
+    aat = questions_from_drafts(chosen.drafts, question_items(builder.workspace, engine), builder.plan().seed)
     final = read_json(builder.folder / "final.json")
     made = {
         "fully_consistent": final["fully_consistent"],
@@ -120,11 +126,10 @@ def publish_test(
         "people": f"{max((sum(q.people) for q in lat), default=0)} at most per question",
         "AAT_lacking": sum(chosen.lacking.values()) if aat else "no AAT",
     }
-    root = builder.workspace.root
     return write_test(
         path,
         [*lat, *aat],
-        lambda image: (root / image).read_bytes(),
+        lambda image: image_path(builder.workspace, image).read_bytes(),
         title=title or builder.name,
         licence=licence,
         made=made,

@@ -7,7 +7,7 @@ from likewise.outfits.web.look_service import LookService
 from likewise.web.extension_pages import EXPERT, OWNER, Pages
 
 PAGES = Pages(
-    routers=(owner_routes.router, designer_routes.router, look_routes.router, look_routes.api),
+    routers=(owner_routes.router, designer_routes.router, designer_routes.api, look_routes.router, look_routes.api),
     roles={
         ("GET", "/owner/outfits"): frozenset({OWNER}),
         ("GET", "/owner/outfits/{name}/questions"): frozenset({OWNER}),
@@ -23,6 +23,9 @@ PAGES = Pages(
         ("GET", "/outfits/designs/new"): frozenset({EXPERT}),
         ("POST", "/outfits/designs"): frozenset({EXPERT}),
         ("POST", "/outfits/designs/{name}/withdraw"): frozenset({EXPERT}),
+        ("POST", "/api/outfits/pictures"): frozenset({EXPERT}),
+        ("GET", "/outfits/designs/picture/{name}"): frozenset({EXPERT, OWNER}),
+        ("POST", "/outfits/designs/picture/{name}/remove"): frozenset({EXPERT}),
         ("GET", "/outfits/votes"): frozenset({EXPERT}),
         ("POST", "/outfits/votes"): frozenset({EXPERT}),
         ("GET", "/outfits/factors"): frozenset({EXPERT}),

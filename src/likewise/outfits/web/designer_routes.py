@@ -5,28 +5,34 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, HTTPException, Query, Request
 from fastapi.responses import RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.expert_notes import add_note
 from likewise.outfits.aat import QuestionDraft, check_draft
+from likewise.outfits.designer_pictures import add_designer_picture, picture_path, remove_designer_picture
 from likewise.outfits.dimensions import AAT_PLAN
 from likewise.outfits.factors import FACTORS, check_factors
-from likewise.outfits.publish import DRAFT, FACTOR, VOTE, catalog_attributes, catalog_items, read_drafts
+from likewise.outfits.protocol import Item
+from likewise.outfits.publish import DRAFT, FACTOR, VOTE, catalog_attributes, question_items, read_drafts
 from likewise.outfits.rules import CATEGORIES
+from likewise.outfits.web.own_pictures import prepare_picture
 from likewise.outfits.web.tagging import question_to_tag
-from likewise.outfits.web.views import drafts_view, plan_view, shelf_view
-from likewise.web.access import CsrfForm, CurrentExpert, CurrentSite
-from likewise.web.pages import message_page, render
+from likewise.outfits.web.views import designer_picture, drafts_view, own_pictures_view, plan_view, shelf_view
+from likewise.web.access import CsrfForm, CsrfHeader, CurrentExpert, CurrentSite, CurrentVisitor, or_bad_request
+from likewise.web.pages import message_page, render, script_settings
 from likewise.web.site import Site
 
 router = APIRouter(prefix="/outfits", include_in_schema=False)
+api = APIRouter(prefix="/api/outfits", include_in_schema=False)
 Names = Annotated[list[str], Form(max_length=20)]
 Word = Annotated[str, Query(max_length=80)]
 
 
 @router.get("/designs")
 def designs(request: Request, who: CurrentExpert, site: CurrentSite) -> Response:
-    return render(request, "outfits/designs.html", plan=plan_view(site), drafts=drafts_view(site, who.name))
+    drafts, own = drafts_view(site, who.name), own_pictures_view(site, who.name)
+    return render(request, "outfits/designs.html", plan=plan_view(site), drafts=drafts, pictures=own)
 
 
 @router.get("/designs/new")
@@ -62,7 +68,7 @@ async def write_design(request: Request, who: CurrentExpert, site: CurrentSite) 
     )
     workspace = site.settings.workspace
     try:
-        check_draft(draft, catalog_items(workspace), catalog_attributes(workspace))
+        check_draft(draft, question_items(workspace, site.engine), catalog_attributes(workspace))
     except LikewiseError as error:
         said = str(error)
         return _editor(
@@ -77,6 +83,39 @@ def withdraw(name: str, who: CurrentExpert, site: CurrentSite) -> Response:
     if not any(draft.name == name and draft.author == who.name for draft in read_drafts(site.engine)):
         raise HTTPException(404, "you have no such question")
     add_note(site.engine, DRAFT, name, who.expert, None)
+    return RedirectResponse("/outfits/designs", 303)
+
+
+@api.post("/pictures", dependencies=[CsrfHeader])
+async def bring_picture(request: Request, who: CurrentExpert, site: CurrentSite, category: Word) -> dict[str, str]:
+    """A picture of the designer's own as the body; it becomes an item that questions may show."""
+    content, workspace = await request.body(), site.settings.workspace
+
+    def keep() -> Item:
+        picture = prepare_picture(content)
+        return add_designer_picture(workspace, site.engine, who.expert, who.name, picture, category)
+
+    item = await run_in_threadpool(or_bad_request, keep)
+    return {"item": item.item, "category": item.category, "picture": designer_picture(item.image)["thumb"]}
+
+
+@router.get("/designs/picture/{name}")
+def own_picture(name: str, who: CurrentVisitor, site: CurrentSite) -> Response:
+    """For designers, who vote on each other's questions, and the owner."""
+    if who.questionnaire is not None:
+        raise HTTPException(401, "open your invitation link first")
+    try:
+        path = picture_path(site.settings.workspace, name)
+    except LikewiseError as error:
+        raise HTTPException(404, str(error).rstrip(".")) from error
+    return Response(path.read_bytes(), media_type="image/jpeg", headers={"Cache-Control": "private, max-age=604800"})
+
+
+@router.post("/designs/picture/{name}/remove", dependencies=[CsrfForm])
+def remove_picture(name: str, who: CurrentExpert, site: CurrentSite) -> Response:
+    used = {item for draft in read_drafts(site.engine) for item in (*draft.worn, *draft.choices)}
+    workspace = site.settings.workspace
+    or_bad_request(lambda: remove_designer_picture(workspace, site.engine, who.expert, who.name, name, used))
     return RedirectResponse("/outfits/designs", 303)
 
 
@@ -153,4 +192,5 @@ def _editor(
         shelf=shelf_view(site, CATEGORIES, search),
         error=error,
         draft=draft,
+        boot=script_settings(request, "", "designs") | {"category": category},
     )

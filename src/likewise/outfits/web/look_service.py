@@ -7,12 +7,10 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from io import BytesIO
 from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.images import open_picture
 from likewise.encoders.model_cards import DEFAULT_ENCODERS
 from likewise.errors import LikewiseError
 from likewise.outfits.looks.workspace_looks import OpenedLook, open_look
@@ -21,7 +19,7 @@ from likewise.outfits.models.registry import trained_models
 from likewise.outfits.protocol import Outfit
 from likewise.outfits.step import outfits_folder
 from likewise.outfits.tables import OUTFIT_SCHEMA, outfit_table
-from likewise.web.uploads import UPLOAD_PIXELS, refuse_large_picture
+from likewise.outfits.web.own_pictures import prepare_picture
 from likewise.workspace import WorkspaceFolder, discard, read_parquet, write_atomically, write_parquet
 
 MAX_OPENED = 6
@@ -63,13 +61,9 @@ class LookService:
 
     def add_picture(self, content: bytes) -> str:
         """Keep a picture of one's own in the workspace; the name of its item."""
-        refuse_large_picture(content)
-        picture = open_picture(BytesIO(content), "this file")
-        picture.thumbnail((UPLOAD_PIXELS, UPLOAD_PIXELS))
+        picture = prepare_picture(content)
         name = f"own-{hashlib.blake2b(content, digest_size=6).hexdigest()}"
-        output = BytesIO()
-        picture.save(output, "JPEG", quality=90)
-        write_atomically(self._folder / f"{name}.jpg", lambda file: discard(file.write(output.getvalue())))
+        write_atomically(self._folder / f"{name}.jpg", lambda file: discard(file.write(picture)))
         return name
 
     def picture_path(self, name: str) -> Path:

@@ -6,12 +6,14 @@ from typing import Any
 from likewise.labeling.store.engine import write_transaction
 from likewise.labeling.store.images import ensure_images, image_ids
 from likewise.outfits.builder import STAGES, OutfitTestBuilder, list_builders
+from likewise.outfits.designer_pictures import FOLDER, designer_items
 from likewise.outfits.dimensions import AAT_PLAN
 from likewise.outfits.protocol import Item, OutfitQuestion
-from likewise.outfits.publish import catalog_items, read_drafts, read_votes, selected_drafts
+from likewise.outfits.publish import catalog_items, question_items, read_drafts, read_votes, selected_drafts
 from likewise.outfits.stages import BuildStatus
 from likewise.web.pages import image_links
 from likewise.web.site import Site
+from likewise.web.sub_path import with_prefix
 
 QUESTIONS_PER_PAGE = 20
 ITEMS_SHOWN = 48
@@ -20,12 +22,19 @@ ALTERNATIVES = 12
 
 def pictures(site: Site, images: Iterable[str]) -> dict[str, Any]:
     """Image key -> the addresses of its thumbnail and original."""
-    wanted = sorted(set(images))
+    own = {image: designer_picture(image) for image in set(images) if image.startswith(f"{FOLDER}/")}
+    wanted = sorted(set(images) - set(own))
     ids = image_ids(site.engine, wanted)
     if len(ids) < len(wanted):
         with write_transaction(site.engine) as connection:
             ids = ensure_images(connection, wanted)
-    return {key: image_links(number) for key, number in ids.items()}
+    return {key: image_links(number) for key, number in ids.items()} | own
+
+
+def designer_picture(image: str) -> dict[str, str]:
+    """The same of a picture that a designer brought along."""
+    address = with_prefix(f"/outfits/designs/picture/{image.rpartition('/')[2].removesuffix('.jpg')}")
+    return {"thumb": address, "full": address}
 
 
 def tests_view(site: Site, statuses: dict[str, BuildStatus]) -> list[dict[str, Any]]:
@@ -104,7 +113,7 @@ def plan_view(site: Site) -> list[dict[str, Any]]:
 
 def drafts_view(site: Site, author: str | None = None) -> list[dict[str, Any]]:
     """Drafts (of one author) with pictures and votes."""
-    items = catalog_items(site.settings.workspace)
+    items = question_items(site.settings.workspace, site.engine)
     votes = read_votes(site.engine)
     drafts = [
         draft
@@ -123,10 +132,17 @@ def drafts_view(site: Site, author: str | None = None) -> list[dict[str, Any]]:
     ]
 
 
+def own_pictures_view(site: Site, author: str) -> list[dict[str, Any]]:
+    """The pictures that a designer brought along, and whether a question shows them."""
+    used = {name for draft in read_drafts(site.engine) for name in (*draft.worn, *draft.choices)}
+    mine = designer_items(site.settings.workspace, site.engine, author).values()
+    return [{"item": item, "picture": designer_picture(item.image), "used": item.item in used} for item in mine]
+
+
 def shelf_view(site: Site, categories: Sequence[str], search: str) -> list[tuple[str, list[tuple[Item, Any]]]]:
     """Items to choose from, by category; `search` narrows them by words in their names."""
     words = search.lower().split()
-    items = catalog_items(site.settings.workspace).values()
+    items = question_items(site.settings.workspace, site.engine).values()
     found: dict[str, list[Item]] = {category: [] for category in categories}
     for item in items:
         if item.category in found and all(word in f"{item.item} {item.image}".lower() for word in words):

@@ -14,7 +14,8 @@ from likewise.encoders.families.sentences import encode_sentences
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
 from tests.cli.conftest import Run, run
-from tests.conditional.test_sentence_tower import WORDS, torch, transformers
+from tests.conditional.test_sentence_tower import WORDS, torch
+from tests.encoders.tiny import make_sentence_encoder
 
 __all__ = ["run"]
 
@@ -23,23 +24,7 @@ QUICK = TextTrainingSettings(half="train", steps=30, batch=16, validate_every=10
 
 @pytest.fixture(scope="module")
 def sentences(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A BERT of one layer with random weights and a mask token."""
-    tokenizers = pytest.importorskip("tokenizers")
-    folder = tmp_path_factory.mktemp("sentences") / "masked"
-    folder.mkdir()
-    words = {word: number for number, word in enumerate(("[PAD]", "[UNK]", "[MASK]", *WORDS))}
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    fast = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, unk_token="[UNK]", pad_token="[PAD]", mask_token="[MASK]"
-    )
-    fast.save_pretrained(folder)
-    shape = transformers.BertConfig(
-        vocab_size=32, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32
-    )
-    torch.manual_seed(0)
-    transformers.BertModel(shape).save_pretrained(folder)
-    return str(folder)
+    return str(make_sentence_encoder(tmp_path_factory.mktemp("sentences") / "masked", WORDS))
 
 
 @pytest.fixture(scope="module")

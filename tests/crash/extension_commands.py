@@ -12,15 +12,16 @@ from likewise.labeling.store.question_queue import next_question
 from likewise.labeling.store.questions import add_question_answers
 from likewise.workspace import WorkspaceFolder, write_parquet
 from tests.conditional.test_crops import published
+from tests.conditional.test_published import cirr
 from tests.crash.commands import run_all
 from tests.crash.killing import Command, CommandServer
-from tests.encoders.tiny import make_model
+from tests.encoders.tiny import make_model, make_sentence_encoder
 from tests.outfits.test_import_test import a100
 
 MINED = ("--concreteness", "none", "--min-images", "1", "--min-objects", "1", "--n-triplets", "20")
 WORDS = ("red", "small", "wet", "happy", "old")
-TOWER = "two-tower:shop/tower0"
-TINY = "hf:tiny"
+TOWER, WORDED = "two-tower:shop/tower0", "two-tower:shop/worded"
+TINY, CLIP = "hf:tiny", "hf:clip"
 TWO_MODELS = ("--model", "random", "--model", "mean-cosine:colour")
 IMAGE, OTHER = "shop/bags/bags-0000-v0.jpg", "shop/shoes/shoes-0001-v0.jpg"
 SHOP = (
@@ -31,6 +32,7 @@ SHOP = (
     ("label", "consensus", "shop"),
     ("train", "perceptual", "shop", "--with", "colour", "--name", "old", "--folds", "2"),
     ("condition", "two-tower", "shop", "shop/tower0", "--steps", "4", "--half", "train"),
+    ("condition", "two-tower", "shop", "shop/worded", "--text", "sentences", "--steps", "4", "--half", "train"),
     ("condition", "build", "shop", "--name", "asked", "--per-task", "6", "--half", "test"),
     ("condition", "build", "shop", "--name", "lessons", "--per-task", "6", "--half", "train"),
     ("condition", "evaluate", "shop", "--with", TOWER, "--templates", "asked", "--workers", "1"),
@@ -41,12 +43,14 @@ SHOP = (
 )
 LATER = (
     ("new", "genecis", "published", "--reader", "genecis"),
+    ("new", "cirr", "published-cirr", "--reader", "cirr"),
     ("condition", "verify", "verifying", "--templates", "asked"),
     ("outfits", "benchmark", "shop", *TWO_MODELS),
 )
 STUDIED = ("--seeds", "1", "--steps", "2", "--batch", "4", "--parts", "ablation")
 BY_COLOUR = ("--with", "mean-cosine:colour")
 SMALL = ("--n-outfits", "60", "--epochs", "1")
+ONE_DIMENSION = ("--n-lat", "1", "--n-aat", "4", "--n-items", "600", "--only", "color")
 FEW = ("--n-lat", "3", "--n-aat", "3")
 CHECKED = (
     "--column",
@@ -73,7 +77,7 @@ EXTENSIONS = (
     Command("outfits generate", ("outfits", "generate", "shop", "--n", "6")),
     Command("outfits train", ("outfits", "train", "shop", "--n-outfits", "60", "--with", "colour", "--epochs", "2")),
     Command("outfits make-test", ("outfits", "make-test", "shop", "--outfits", "30", "--trust-categories")),
-    Command("outfits wardrobe-test", ("outfits", "wardrobe-test", "test", "--n-lat", "4", "--n-aat", "27")),
+    Command("outfits wardrobe-test", ("outfits", "wardrobe-test", "test", *ONE_DIMENSION)),
     Command("condition build", ("condition", "build", "shop", "--name", "built", "--per-task", "6")),
     Command("condition mine", ("condition", "mine", "captions.tsv", *MINED, "--output", "mined", "--workers", "1")),
     Command("condition two-tower", ("condition", "two-tower", "shop", "shop/tower", "--steps", "4")),
@@ -89,7 +93,10 @@ EXTENSIONS = (
         but=("asked.jsonl",),
     ),
     Command(
-        "condition train-text", ("condition", "train-text", "shop", "--with", TOWER, "--steps", "2", "--batch", "8")
+        "condition train-text", ("condition", "train-text", "shop", "--with", WORDED, "--steps", "2", "--batch", "8")
+    ),
+    Command(
+        "condition submit", ("condition", "submit", "cirr", "sent", "--with", CLIP, "--split", "val", "--workers", "1")
     ),
     Command("condition audit", ("condition", "audit", "shop", "--templates", "asked")),
     Command(
@@ -138,22 +145,21 @@ WRITE_NOTHING = {
     "outfits order": ("outfits", "order", "scored", "--set", "shop/results/outfits-test.parquet"),
     "outfits factors": ("outfits", "factors", "shop"),
 }
-TRIED_ELSEWHERE = {
-    "condition train-text": "needs a sentence encoder; its files are written together, as tests/test_files.py tries",
-    "condition submit": "needs CIRR's pictures; its two files are written together, as tests/test_files.py tries",
-}
 
 
 def build_extension_start(server: CommandServer, folder: Path) -> None:
     """The labelled workspace `shop`, whose items make outfits, with an encoder `old` that experts taught; captions."""
     folder.mkdir(parents=True)
     make_model("vit", folder / "tiny")
+    make_model("clip", folder / "clip")
+    make_sentence_encoder(folder / "sentences", WORDS)
     run_all(server, folder, SHOP)
     lines = [f"a {word} dog on the {place} beach\t{n}.jpg" for n, (word, place) in enumerate(product(WORDS, WORDS))]
     looks = pl.read_parquet(folder / "looks.parquet").select("outfit", "item")
     looks.write_csv(folder / "looks.csv")
     _ask_questions(folder / "shop", looks)
     published(folder / "published")
+    cirr(folder / "published-cirr")
     a100(folder / "A100")
     shutil.copytree(folder / "shop", folder / "verifying")
     run_all(server, folder, LATER)

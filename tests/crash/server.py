@@ -67,12 +67,20 @@ class Counter:
         from sqlalchemy import event
         from sqlalchemy.engine import Engine
 
+        changed = set[int]()  # connections with something to commit
+
         def statement(connection: Any, cursor: Any, text: str, *_: Any) -> None:
             if text.lstrip().upper().startswith(STATEMENTS):
+                changed.add(id(connection))
                 self.count("sql", "")
 
+        def commit(connection: Any) -> None:
+            if id(connection) in changed:
+                changed.discard(id(connection))
+                self.count("commit", "")
+
         event.listen(Engine, "before_cursor_execute", statement)
-        event.listen(Engine, "commit", lambda connection: self.count("commit", ""))
+        event.listen(Engine, "commit", commit)
 
 
 def import_everything(skip: tuple[str, ...]) -> None:

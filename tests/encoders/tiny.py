@@ -1,7 +1,7 @@
 """Tiny transformers models with random weights, saved in the real format: a second to make, none to load."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -156,3 +156,25 @@ def siglip_tokenizer(folder: Path) -> None:
         num_threads=1,
     )
     SiglipTokenizer(str(folder / "spiece.model"), model_max_length=16).save_pretrained(folder)
+
+
+def make_sentence_encoder(folder: Path, words: Sequence[str]) -> Path:
+    """A BERT of one layer with random weights and a mask token, which knows these words."""
+    import tokenizers
+    import torch
+    import transformers
+
+    folder.mkdir(parents=True)
+    numbered = {word: number for number, word in enumerate(("[PAD]", "[UNK]", "[MASK]", *words))}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(numbered, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    fast = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, unk_token="[UNK]", pad_token="[PAD]", mask_token="[MASK]"
+    )
+    fast.save_pretrained(folder)
+    shape = transformers.BertConfig(
+        vocab_size=32, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32
+    )
+    torch.manual_seed(0)
+    transformers.BertModel(shape).save_pretrained(folder)
+    return folder

@@ -5,7 +5,22 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Dialog, Route, expect
 
-from tests.browser.site import NO_NETWORK, TOO_SOON_MS, Site, enter, listen, opened, press, running_site, saved, shown
+from tests.browser.site import (
+    CANDIDATES_PER_QUERY,
+    NO_NETWORK,
+    QUERIES,
+    TOO_SOON_MS,
+    Site,
+    enter,
+    listen,
+    opened,
+    press,
+    running_site,
+    saved,
+    shown,
+)
+
+N_PAIRS = len(QUERIES) * CANDIDATES_PER_QUERY
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +94,32 @@ def test_the_server_is_killed_while_votes_wait_and_the_page_is_reloaded(browser:
         saved(again)
         assert site.votes("Chiara") == clicked
         assert len(site.events("Chiara")) == 4
+
+
+def test_the_server_is_killed_and_comes_back_and_the_page_goes_on_without_a_reload(
+    browser: Browser, site: Site
+) -> None:
+    with opened(browser, NO_NETWORK) as page:
+        enter(page, site, "Clara")
+        loaded = page.evaluate("performance.timeOrigin")
+        keys, clicked = site.keys_of_pairs(), {}
+        for n_answers in (2, 3):
+            clicked[keys[press(page, "f")]] = "similar"
+            saved(page)
+            site.kill()
+            for _ in range(n_answers):
+                clicked[keys[press(page, "j")]] = "not similar"
+            expect(page.locator("#saved")).to_have_text(f"Offline, {n_answers} kept here")
+            site.start()
+            saved(page)  # by itself: nobody touches the page
+            assert site.votes("Clara") == clicked
+        while len(clicked) < N_PAIRS:  # more than the page had asked for before
+            clicked[keys[press(page, "f")]] = "similar"
+        expect(page.get_by_text("That was the last pair")).to_be_visible()
+        saved(page)
+        assert page.evaluate("performance.timeOrigin") == loaded
+        assert site.votes("Clara") == clicked
+        assert len(site.events("Clara")) == N_PAIRS
 
 
 def test_two_tabs_share_one_outbox_and_never_ask_the_same_pair(browser: Browser, site: Site) -> None:

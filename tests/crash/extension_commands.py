@@ -90,7 +90,7 @@ EXTENSIONS = (
     Command(
         "condition ask",
         ("condition", "ask", "shop", "--with", TOWER, "--image", IMAGE, "--text", "red"),
-        but=("asked.jsonl",),
+        timed=("asked.jsonl",),
     ),
     Command(
         "condition train-text", ("condition", "train-text", "shop", "--with", WORDED, "--steps", "2", "--batch", "8")

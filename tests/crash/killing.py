@@ -8,11 +8,15 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
+
+import polars as pl
 
 from tests.crash.server import KILLED
 
@@ -20,6 +24,9 @@ EXTENSIONS = ("training", "conditional", "outfits")
 FAR_FROM_LABELS = ("api", "explore", "report", "scale", "sklearn", "synthetic", "update", "web")
 TIMES = {
     "at",
+    "date",
+    "datetime_start",
+    "datetime_complete",
     "created",
     "time",
     "stored",
@@ -49,11 +56,25 @@ class CommandServer:
     process: "subprocess.Popen[str]"
 
     def run(self, argv: Sequence[str], root: Path, kill_at: int | None = None) -> Outcome:
-        assert self.process.stdin is not None and self.process.stdout is not None
-        request = {"argv": list(argv), "root": str(root.resolve()), "kill_at": kill_at, "cwd": str(root)}
-        self.process.stdin.write(json.dumps(request) + "\n")
+        self._send({"argv": list(argv), "root": str(root.resolve()), "kill_at": kill_at, "stop": False})
+        return Outcome(**self._receive())
+
+    def stops(self, argv: Sequence[str], root: Path) -> Iterator[str]:
+        """Each write call of a command, while it waits before it."""
+        self._send({"argv": list(argv), "root": str(root.resolve()), "kill_at": None, "stop": True})
+        while "event" in (said := self._receive()):
+            yield said["event"]
+            self._send(None)
+
+    def _send(self, request: dict[str, Any] | None) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n" if request is None else json.dumps(request) + "\n")
         self.process.stdin.flush()
-        return Outcome(**json.loads(self.process.stdout.readline()))
+
+    def _receive(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        received: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return received
 
 
 @contextmanager
@@ -77,20 +98,41 @@ def command_server(place: Path, *, without: Sequence[str] = ()) -> Iterator[Comm
             process.kill()
 
 
-def folder_state(folder: Path, but: Sequence[str] = ()) -> dict[str, str]:
-    """Every file with a digest of its content, of a database that of its rows without times; `but` patterns."""
+def folder_state(folder: Path, command: "Command | None" = None) -> dict[str, str]:
+    """Every file with a digest of its content, of a database that of its rows without times of day."""
     found = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if path.is_dir() or path.name.endswith(("-wal", "-shm", "-journal")):
             continue
-        if any(name.match(pattern) for pattern in but):
+        if command is not None and any(name.match(pattern) for pattern in command.but):
             found[str(name)] = "there"
+        elif command is not None and any(name.match(pattern) for pattern in command.timed):
+            found[str(name)] = hashlib.sha256(without_times(path)).hexdigest()
         elif path.suffix == ".db":
             found[str(name)] = _database_state(path)
         else:
             found[str(name)] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found
+
+
+def without_times(path: Path) -> bytes:
+    """What a file holds but for the one key, or the one column, of a time of day."""
+    if path.suffix == ".parquet":
+        return pl.read_parquet(path).drop(TIMES, strict=False).write_csv().encode()
+    if path.suffix != ".zip":
+        return _json_without_times(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        parts = [(each.date_time, each.filename, archive.read(each)) for each in archive.infolist()]
+    read = [(*each[:2], _json_without_times(each[2]) if each[1].endswith(".json") else each[2]) for each in parts]
+    return repr(read).encode()
+
+
+def _json_without_times(content: bytes) -> bytes:
+    times = rb'"(' + "|".join(sorted(TIMES)).encode() + rb')": ("[^"]*"|[0-9.e+-]+)'
+    found = re.findall(times, content)
+    assert {name for name, _ in found} <= {b"date", b"time"}, f"times in more than one place: {found}"
+    return re.sub(times, b"", content)
 
 
 def _database_state(path: Path) -> str:
@@ -110,10 +152,14 @@ def differences(one: dict[str, str], other: dict[str, str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Command:
-    """A command that writes: `but` names the files in which times of day stand, `code` how it exits."""
+    """A command that writes: `timed` names the files in which a time of day stands, `code` how it exits.
+
+    Files of `but` are there, but hold the token of an invitation, a speed, or how often a search was begun.
+    """
 
     name: str
     argv: tuple[str, ...]
+    timed: tuple[str, ...] = ()
     but: tuple[str, ...] = ()
     code: int = 0
 
@@ -130,29 +176,51 @@ class Kills:
 def kill_everywhere(
     server: CommandServer, command: Command, before: Path, work: Path, at_most: int | None = None, seed: int = 0
 ) -> Kills:
-    """What went wrong over kills at every write call of a command, or at so many of them that a seed draws."""
-    start_over(before, work)
+    """End a command at every write call, or at so many of them as a seed draws, and run it again each time."""
+    start_over(before, work, command.argv)
     whole = server.run(command.argv, work)
     assert whole.code == command.code, whole.output
-    wanted = folder_state(work, command.but)
+    wanted = folder_state(work, command)
     places = list(range(len(whole.events)))
     if at_most is not None and len(places) > at_most:
         places = sorted(Random(seed).sample(places, at_most))
-    known = dict[str, str | None]()  # many calls leave the same bytes behind, and need be tried once
     problems = []
     for place in places:
-        start_over(before, work)
+        start_over(before, work, command.argv)
         killed = server.run(command.argv, work, place)
         where = f"{command.name}, ended before {place} ({whole.events[place]})"
         if killed.code != KILLED:
             problems.append(f"{where}: was not ended ({killed.code})")
-            continue
-        left = _what_was_left(work)
-        if left not in known:
-            known[left] = _run_again(server, command, work, wanted)
-        if (problem := known[left]) is not None:
+        elif problem := _run_again(server, command, work, wanted):
             problems.append(f"{where}: {problem}")
     return Kills(len(whole.events), len(places), problems)
+
+
+def stop_everywhere(stopped: CommandServer, server: CommandServer, command: Command, before: Path, work: Path) -> Kills:
+    """The same at less cost: one run waits before each write call, and the other server goes on with its folder's copy.
+
+    A process that ended there would leave the same bytes. What an earlier call left as well is not tried twice.
+    """
+    start_over(before, work, command.argv)
+    whole = server.run(command.argv, work)
+    assert whole.code == command.code, whole.output
+    wanted = folder_state(work, command)
+    start_over(before, work, command.argv)
+    known, problems, n_stops, aside = dict[str, str | None](), list[str](), 0, work.with_name(f"{work.name}-waiting")
+    for n_stops, event in enumerate(stopped.stops(command.argv, work), start=1):
+        left = _what_was_left(work)
+        if left not in known:
+            work.rename(aside)
+            shutil.copytree(aside, work)
+            known[left] = _run_again(server, command, work, wanted)
+            shutil.rmtree(work)
+            aside.rename(work)
+        if (problem := known[left]) is not None:
+            problems.append(f"{command.name}, ended before {n_stops - 1} ({event}): {problem}")
+    if different := differences(wanted, folder_state(work, command)):
+        problems.append(f"{command.name} was disturbed by stops: differs in {', '.join(different[:6])}")
+    shutil.rmtree(work)
+    return Kills(len(whole.events), n_stops, problems)
 
 
 def _what_was_left(work: Path) -> str:
@@ -173,13 +241,20 @@ def _run_again(server: CommandServer, command: Command, work: Path, wanted: dict
     again = server.run(command.argv, work)
     if "Traceback" in again.output:
         return f"traceback {again.output.strip().splitlines()[-1]}"
-    different = differences(wanted, folder_state(work, command.but))
+    different = differences(wanted, folder_state(work, command))
     if not different:
         return None
     said = again.output.strip().splitlines()[-1][:150] if again.code != command.code else ""
     return f"{again.code} {said} differs in {', '.join(different[:6])}"
 
 
-def start_over(before: Path, work: Path) -> None:
+def start_over(before: Path, work: Path, argv: Sequence[str]) -> None:
+    """Copy what a command line names of the workspaces and files that were built."""
     shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(before, work)
+    work.mkdir(parents=True)
+    named = {word for part in argv for word in re.split("[/:=,]", part)}
+    for path in before.iterdir():
+        if path.is_dir() and path.name in named:
+            shutil.copytree(path, work / path.name)
+        elif path.name in named:
+            shutil.copy2(path, work)

@@ -1,9 +1,11 @@
 """A process that has imported everything and used nothing: each request is a fork of it that runs one command.
 
-    {"argv": [...], "root": FOLDER, "kill_at": N or null}  ->  {"code": ..., "output": ..., "events": [...]}
+    {"argv": [...], "root": FOLDER, "kill_at": N or null, "stop": true or false}
+    ->  {"code": ..., "output": ..., "events": [...]}
 
 Inside the fork every call that changes a file below `root` is counted: opening for writing, fsync, rename, remove,
-mkdir, rmdir, and every statement or commit that changes a database. Before the N-th one, the process ends at once.
+mkdir, rmdir, and every statement or commit that changes a database. Before the N-th one, the process ends at once; or,
+with `stop`, it says `{"event": ...}` before every one of them and waits for a line.
 """
 
 import importlib
@@ -25,8 +27,8 @@ STATEMENTS = ("INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "DROP")
 class Counter:
     """Counts the calls that change something, and ends the process before one of them."""
 
-    def __init__(self, root: str, kill_at: int | None) -> None:
-        self.root, self.kill_at, self.events, self.counting = root, kill_at, list[str](), True
+    def __init__(self, root: str, kill_at: int | None, stop: int | None) -> None:
+        self.root, self.kill_at, self.stop, self.events, self.counting = root, kill_at, stop, list[str](), True
 
     def count(self, what: str, path: str) -> None:
         if not self.counting:
@@ -34,6 +36,9 @@ class Counter:
         self.events.append(f"{what} {os.path.relpath(path, self.root) if path else ''}".strip())
         if self.kill_at is not None and len(self.events) > self.kill_at:
             os._exit(KILLED)
+        if self.stop is not None:
+            os.write(self.stop, json.dumps({"event": self.events[-1]}).encode() + b"\n")
+            os.read(0, 1)
 
     def inside(self, path: object) -> str | None:
         if isinstance(path, bytes):
@@ -101,8 +106,9 @@ def import_everything(skip: tuple[str, ...]) -> None:
 
 def run(request: dict[str, Any], report: Path) -> None:
     """In the fork: run the command line, then write down what happened."""
-    signal.alarm(LIMIT_SECONDS)
-    counter = Counter(str(request["root"]), request["kill_at"])
+    if not request["stop"]:
+        signal.alarm(LIMIT_SECONDS)
+    counter = Counter(str(request["root"]), request["kill_at"], os.dup(1) if request["stop"] else None)
     output = os.open(report.with_suffix(".out"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(output, 1)
     os.dup2(output, 2)
@@ -137,7 +143,7 @@ def serve(place: Path, skip: tuple[str, ...]) -> None:
         report.unlink(missing_ok=True)
         child = os.fork()
         if child == 0:
-            os.chdir(request["cwd"])
+            os.chdir(request["root"])
             run(request, report)
         status = os.waitpid(child, 0)[1]
         code = os.waitstatus_to_exitcode(status)

@@ -79,8 +79,9 @@ def test_commands_of_the_extensions_that_write_nothing(extensions: Started, argv
 
 
 def writes_nothing(server: CommandServer, before: Path, work: Path, argv: tuple[str, ...]) -> None:
-    start_over(before, work)
+    start_over(before, work, argv)
+    there = folder_state(work)
     found = server.run(argv, work)
     assert found.code == 0, found.output
     assert {event for event in found.events if not event.startswith("commit")} == set()
-    assert folder_state(work) == folder_state(before)
+    assert folder_state(work) == there

@@ -120,7 +120,7 @@ def ask_judge(
     def store() -> None:
         if fresh:
             rows = pl.DataFrame(fresh, schema=ANSWER_SCHEMA, orient="row")
-            write_parquet(pl.concat([known, rows]), judge_file(workspace, "answers.parquet"))
+            write_parquet(pl.concat([known, rows]).sort("judge", *PAIR), judge_file(workspace, "answers.parquet"))
 
     try:
         for start in range(0, len(asked), CHUNK):

@@ -54,7 +54,8 @@ def backup_votes(engine: Engine, path: Path) -> VotesBackup:
                         counted[table.name] += 1
             columns = {table.name: list(table.columns.keys()) for table in _tables()}
             note = {"format": FORMAT, "schema": LATEST_VERSION, "time": now(), "rows": counted, "columns": columns}
-            archive.writestr(NOTE, json.dumps(note, indent=2))
+            with archive.open(NOTE, "w") as part:
+                part.write(json.dumps(note, indent=2).encode())
 
     write_atomically(path, write)
     os.chmod(path, 0o600)  # noqa: PTH101  hashes of passwords and links are in it

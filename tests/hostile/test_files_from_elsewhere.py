@@ -8,7 +8,6 @@ listed.
 import json
 import math
 import shutil
-import tempfile
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -16,109 +15,22 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.bundles.bundle import make_bundle
-from likewise.outfits.bundle import write_test
-from likewise.outfits.protocol import Item, OutfitQuestion
-from tests.evaluation.making import make_labelled
-from tests.hostile.formats import (
-    FORMATS,
-    Format,
-    bundle_damage,
-    read_bundle,
-    read_outfit_answers,
-    read_outfit_test,
-    resigned_card,
-    table_damage,
-    text_damage,
-)
+from tests.hostile.attacking import attack, bundle_format, make_outfit_test, make_valid_bundle, outfit_formats
+from tests.hostile.formats import FORMATS, Format, read_bundle, read_outfit_answers, read_outfit_test, resigned_card
 
 FEW, MANY = 6, 200
 
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("bundle")
-    make_bundle(make_labelled(folder), folder / "bundle", title="Shapes", licence="CC0")
-    return folder / "bundle"
+    return make_valid_bundle(tmp_path_factory.mktemp("bundle"))
 
 
 @pytest.fixture(scope="module")
 def outfit_test(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("outfits")
-    questions = []
-    for number in range(4):
-        worn = tuple(Item(f"{kind}{number}", kind, f"{kind}{number}.png") for kind in ("dresses", "shoes"))
-        choices = tuple(Item(f"bag{number}{letter}", "bags", f"bag{number}{letter}.png") for letter in "abc")
-        questions.append(OutfitQuestion(f"LAT-{number}", "LAT", worn, choices, 2, people=(3, 1, 0)))
-        questions.append(OutfitQuestion(f"AAT-{number}", "AAT", worn, choices, 2, "color", "same color", 1))
-    write_test(
-        folder / "test", questions, lambda image: image.encode(), title="Bags", licence="CC0", description="Bags."
-    )
-    rows = {"question": [question.name for question in questions], "scores": [[0.1, 0.7, 0.2]] * 8}
-    pl.DataFrame(rows).write_ndjson(folder / "scores.jsonl")
-    pl.DataFrame(rows).write_parquet(folder / "scores.parquet")
-    pl.DataFrame({"question": rows["question"], "choice": [1] * 8}).write_csv(folder / "choices.csv")
-    return folder
-
-
-def attack(form: Format, n_inputs: int) -> None:
-    """Damage a valid file in many ways: each is read to something sound, or refused with a sentence."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "valid"
-        folder.mkdir()
-        valid = form.place(folder)
-        form.read(valid)
-        work = Path(place) / "work"
-        shutil.copytree(folder, work)
-        target = work / valid.relative_to(folder)
-
-        @settings(
-            max_examples=n_inputs,
-            derandomize=True,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
-        @given(form.damage(target))
-        def try_one(act: Callable[[], None]) -> None:
-            act()
-            try:
-                form.read(target)
-            except LikewiseError as error:
-                said = str(error)
-                assert said and "\n" not in said and len(said) < 2000, said
-            finally:
-                shutil.rmtree(work)
-                shutil.copytree(folder, work)
-
-        try_one()
-
-
-def bundle_format(bundle: Path) -> Format:
-    def place(folder: Path) -> Path:
-        return Path(shutil.copytree(bundle, folder / "bundle"))
-
-    return Format("bundle", place, bundle_damage, read_bundle)
-
-
-def outfit_formats(outfit_test: Path) -> list[Format]:
-    def place(name: str) -> Callable[[Path], Path]:
-        def copy(folder: Path) -> Path:
-            shutil.copytree(outfit_test, folder, dirs_exist_ok=True)
-            return folder / name
-
-        return copy
-
-    return [
-        Format("outfit test", place("test"), bundle_damage, read_outfit_test),
-        Format("scores.jsonl", place("scores.jsonl"), text_damage, read_outfit_answers),
-        Format("scores.parquet", place("scores.parquet"), table_damage, read_outfit_answers),
-        Format("choices.csv", place("choices.csv"), text_damage, read_outfit_answers),
-    ]
+    return make_outfit_test(tmp_path_factory.mktemp("outfits"))
 
 
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)

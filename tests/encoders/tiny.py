@@ -164,17 +164,18 @@ def make_sentence_encoder(folder: Path, words: Sequence[str]) -> Path:
     import torch
     import transformers
 
+    t: Any = transformers
     folder.mkdir(parents=True)
     numbered = {word: number for number, word in enumerate(("[PAD]", "[UNK]", "[MASK]", *words))}
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(numbered, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    fast = transformers.PreTrainedTokenizerFast(
+    fast = t.PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, unk_token="[UNK]", pad_token="[PAD]", mask_token="[MASK]"
     )
     fast.save_pretrained(folder)
-    shape = transformers.BertConfig(
+    shape = t.BertConfig(
         vocab_size=32, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32
     )
     torch.manual_seed(0)
-    transformers.BertModel(shape).save_pretrained(folder)
+    t.BertModel(shape).save_pretrained(folder)
     return folder

@@ -141,6 +141,11 @@ HOSTILE_TEXTS = [
     ("votes.csv", 'query,candidate,expert,answer\ni0.png,i3.png,"an\nna",yes\n'),
     ("votes.csv", "query,candidate,expert,answer, answer\ni0.png,i3.png,anna,yes,no\n"),
     ("labels.csv", "query,candidate,label,Label \ni0.png,i3.png,1,0\n"),
+    ("labels.prels", "i0.png i3.png 1 nan 0.5\n"),
+    ("labels.prels", "i0.png i3.png 1 inf 0.5\n"),
+    ("labels.prels", "i0.png i3.png 1 1.5 0.5\n"),
+    ("labels.prels", f"i0.png i3.png 1 {2**40} 0.5\n"),
+    ("keys.csv", "imag\n\ne\ni0.png\n"),
     ("keys.json", DEEP),
     ("keys.json", '["\\ud800"]'),
     ("keys.json", '{"a": 1}'),
@@ -191,6 +196,15 @@ def test_a_test_whose_right_answer_is_no_choice(outfit_test: Path, tmp_path: Pat
     resigned_card(copied, json.loads((copied / "card.json").read_text()))
     with pytest.raises(LikewiseError, match="right"):
         read_outfit_test(copied)
+
+
+@pytest.mark.parametrize(("vectors", "said"), [([None, [1.0]], "row 1 of .* has no vector"), ([], "no vectors")])
+def test_vectors_that_are_not_there(tmp_path: Path, vectors: list[list[float] | None], said: str) -> None:
+    path = tmp_path / "vectors.parquet"
+    images = pl.Series("image", ["a", "b"][: len(vectors)], pl.String)
+    pl.DataFrame([images, pl.Series("vector", vectors, pl.List(pl.Float64))]).write_parquet(path)
+    with pytest.raises(LikewiseError, match=said):
+        BY_NAME["vectors.parquet"].read(path)
 
 
 @pytest.mark.parametrize("length", [1e300, 1e-300, 1e-14, 0.0, math.inf])

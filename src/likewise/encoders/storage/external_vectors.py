@@ -70,7 +70,8 @@ def read_keys(path: Path) -> list[str]:
             )
             column = next((name for name in KEY_NAMES if name in table.columns), None)
             if column is None and table.width == 1 and not is_parquet:  # a list without a heading
-                return [table.columns[0], *table.to_series().to_list()]
+                [first] = table.columns
+                return [first, *check_columns(table, {first: TEXT}, str(path))[first].to_list()]
             if column is None:
                 raise LikewiseError(f"{path} has no column `image` (it has {', '.join(table.columns)}): rename one.")
             return check_columns(table, {column: TEXT}, str(path))[column].to_list()
@@ -125,10 +126,15 @@ def _parquet(path: Path) -> VectorsAndKeys:
         numbers = [name for name, kind in table.schema.items() if kind.is_numeric() and name != key]
         return table.select(numbers).to_numpy(), images
     column = table[_only(lists, path, "columns of lists")]
+    if column.is_empty():
+        raise LikewiseError(f"{path} holds no vectors: write one row for every image.")
     if isinstance(column.dtype, pl.List):
         lengths = column.list.len()
-        odd = (lengths != lengths[0]).fill_null(True).arg_true()
-        if len(odd):
+        if len(empty := lengths.is_null().arg_true()):
+            raise LikewiseError(
+                f"row {empty[0] + 1} of {path} has no vector: write one for every row, or leave it out."
+            )
+        if len(odd := (lengths != lengths[0]).arg_true()):
             raise LikewiseError(
                 f"row {odd[0] + 1} of {path} has {lengths[odd[0]]} numbers, the first row {lengths[0]}: "
                 "all vectors must be equally long."

@@ -15,7 +15,7 @@ from likewise.labeling.votes import PAIR
 INCLUSION = "inclusion_probability"
 ROUND = "round"
 DESIGN_COLUMNS = (INCLUSION, ROUND)
-OUTSIDE = 0
+OUTSIDE, MAX_ROUND = 0, 1_000_000
 DESIGN_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "probability": pl.Float64, "round": pl.Int32})
 
 
@@ -37,7 +37,7 @@ class DesignColumns:
     def add(self, pair: tuple[str, str], probability: object, in_round: object, where: str) -> None:
         """A row's probability and round as written."""
         if _blank(probability):
-            if _blank(in_round) or _number(in_round, ROUND, where) != OUTSIDE:
+            if _blank(in_round) or _round(in_round, where) != OUTSIDE:
                 self._without = self._without or where
             return
         value = _number(probability, INCLUSION, where)
@@ -46,7 +46,7 @@ class DesignColumns:
                 f"{where}: the inclusion probability {value:g} is not above 0 and at most 1: every drawn pair had a "
                 "chance of being drawn; write it as the design did."
             )
-        said = value, 1 if _blank(in_round) else int(_number(in_round, ROUND, where))
+        said = value, 1 if _blank(in_round) else _round(in_round, where)
         if self._rows.setdefault(pair, said) != said:
             raise LikewiseError(
                 f"{where} gives ({pair[0]}, {pair[1]}) the inclusion probability {value:g}, and a row before it "
@@ -68,6 +68,13 @@ class DesignColumns:
 
 def _blank(value: object) -> bool:
     return value is None or not str(value).strip()
+
+
+def _round(value: object, where: str) -> int:
+    number = _number(value, ROUND, where)
+    if not (number.is_integer() and OUTSIDE <= number <= MAX_ROUND):
+        raise LikewiseError(f"{where}: the round {value!r} is not a whole number from {OUTSIDE} up: mend it.")
+    return int(number)
 
 
 def _number(value: object, what: str, where: str) -> float:

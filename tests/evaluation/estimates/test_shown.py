@@ -26,7 +26,7 @@ def corrections(weight: float, label: Floats, chance: Floats) -> Corrections:
 
 def estimate(terms: Corrections, slope: float, value: float = 0.5, predicted: float = 0.5) -> CatalogEstimate:
     gradient = np.full(len(terms.query), slope)
-    influence = N_QUERIES * np.bincount(terms.query, terms.missed * gradient, N_QUERIES)
+    influence = N_QUERIES * np.bincount(terms.query, terms.missed * gradient, N_QUERIES).astype(np.float64)
     return CatalogEstimate(value, influence, gradient, terms, predicted, 0.5)
 
 

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from likewise.encoders import encode_catalog, get_encoder, left_out_images, read_vectors
+from likewise.encoders.storage.files import resolve_stored_spec
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder, read_json, write_parquet
 
@@ -137,3 +138,10 @@ def test_a_built_in_encoder_of_a_smaller_size_does_not_see_fine_detail(workspace
     assert alike["texture_size-128"] == alike["texture"]
     with pytest.raises(LikewiseError, match="texture looks at 128 pixels: size=256 must not be more"):
         encode(workspace, "texture?size=256")
+
+
+def test_the_name_of_a_built_in_encoder_stays_its_own(workspace: WorkspaceFolder) -> None:
+    encode_catalog(workspace, ["colour", "shape"], workers=1)
+    with pytest.raises(LikewiseError, match="shape is the name of a built-in encoder"):
+        encode_catalog(workspace, ["(colour)?pca=2&on=all&name=shape"], workers=1, force=True)
+    assert resolve_stored_spec(workspace, "shape") == "shape"

@@ -17,6 +17,7 @@ from likewise.encoders.running import pipeline
 from likewise.encoders.running.chunk import Chunk, PreparedChunk, encode_chunk
 from likewise.encoders.storage.files import EncodedChunk
 from likewise.errors import LikewiseError
+from likewise.lineage.files import lineage_file, record_digest
 from likewise.workspace import WorkspaceFolder, read_json, write_json
 
 from .helpers import files, images_of, make_workspace, random_picture, write_catalog
@@ -73,6 +74,7 @@ def test_only_shards_rows_meta_and_lineage_remain(workspace: WorkspaceFolder) ->
         "version": get_encoder("layout").version,
         "dim": get_encoder("layout").dim,
         "rows": PICTURES,
+        "lineage": record_digest(lineage_file(folder)),
         "shard_rows": SHARD,
         "complete": True,
         "left_out": [],

@@ -99,11 +99,12 @@ def templates(items: list[int]) -> pl.DataFrame:
 def everything(workspace: WorkspaceFolder, pairs: list[tuple[str, str]]) -> Lineage:
     """The lineage of a model that was taught every answer about every image."""
     triplets = pl.DataFrame(triplet_rows(), schema=["anchor", "close", "far"], orient="row")
-    answers = pair_answers(read_catalog(workspace), pairs)
+    catalog = read_catalog(workspace)
+    answers, told = pair_answers(catalog, pairs), triplet_answers(catalog, triplets, "item")
     return Lineage(
         (
             lesson_from_workspace(workspace, "labels", "train perceptual", answers=answers),
-            lesson_from_workspace(workspace, "triplets", "train perceptual", answers=triplet_answers(triplets)),
+            lesson_from_workspace(workspace, "triplets", "train perceptual", answers=told),
             lesson_from_workspace(workspace, "classes", "train finetune --task id"),
             lesson_from_workspace(workspace, "captions", "condition two-tower"),
             lesson_from_workspace(workspace, "outfits", "outfits train"),

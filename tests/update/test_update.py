@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from PIL import Image
 
 from likewise.api.workspace import Workspace
 from likewise.catalog import read_catalog
@@ -160,6 +161,29 @@ def test_status_notices_photos_that_are_gone_or_new(shop: Path) -> None:
     found = Workspace(shop / "shoes").status().status
     assert (found.missing_pictures, found.new_pictures) == (5, 4)
     assert found.next.startswith("likewise update")
+
+
+def store_again(photos: Path) -> None:
+    """Every photo with another pixel in its corner: to a catalog that is another picture under the same name."""
+    for path in photos.rglob("*.png"):
+        with Image.open(path) as picture:
+            picture.load()
+        picture.putpixel((0, 0), (1, 2, 3))
+        picture.save(path)
+
+
+def test_where_every_picture_changed_status_still_says_what_comes_next(shop: Path) -> None:
+    workspace = Workspace(shop / "shoes")
+    store_again(shop / "photos")
+    workspace.update(accept_removals=True)
+    found = workspace.status().status
+    assert found.part("pool").why == "none of its queries is in the catalog any more"
+    assert found.part("labels").state == "stale"  # its votes are put aside
+    assert found.next.startswith("likewise encode")
+    workspace.encode("colour", "shape")
+    assert workspace.status().status.next == f"likewise discover {workspace.path}"
+    with pytest.raises(LikewiseError, match="likewise discover"):
+        workspace.evaluate()
 
 
 KILLED = """

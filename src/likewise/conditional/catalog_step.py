@@ -23,6 +23,7 @@ from likewise.conditional.search_models import CHOSEN_METHODS, default_tower
 from likewise.conditional.towers import TwoTower
 from likewise.lineage.guard import EvaluationSet
 from likewise.lineage.record import examples_from_catalog
+from likewise.lineage.states import earlier_states, with_earlier_states
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder, read_json, staged_workspace, write_json, write_parquet
 
@@ -94,4 +95,5 @@ def _evaluation_set(workspace: WorkspaceFolder, questions: CatalogQuestions) -> 
     """For the guard: the images that may be results."""
     catalog = read_catalog(workspace)
     examples = examples_from_catalog(catalog, set(questions.images), whole_items=False)
+    examples = with_earlier_states(examples, earlier_states(workspace))
     return EvaluationSet("conditions", "the questions to the catalog", examples, catalog_fingerprint(catalog))

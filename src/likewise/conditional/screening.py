@@ -18,6 +18,7 @@ from likewise.conditional.validation import ValidationSet
 from likewise.lineage.digests import condition_digest
 from likewise.lineage.guard import EvaluationSet, Screening, screen_models
 from likewise.lineage.record import Lineage, examples_from_catalog, image_contents, lesson_from_workspace
+from likewise.lineage.states import earlier_states, with_earlier_states
 from likewise.workspace import WorkspaceFolder
 
 
@@ -26,6 +27,7 @@ def question_set(workspace: WorkspaceFolder, questions: ValidationSet, name: str
     catalog = read_catalog(workspace)
     images, answers = _asked(catalog, questions)
     examples = examples_from_catalog(catalog, images, answers=answers, whole_items=False)
+    examples = with_earlier_states(examples, earlier_states(workspace))
     return EvaluationSet("conditions", name, examples, catalog_fingerprint(catalog))
 
 

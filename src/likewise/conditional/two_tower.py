@@ -42,6 +42,7 @@ from likewise.intervals import clopper_pearson
 from likewise.lineage.guard import EvaluationSet, screen_models
 from likewise.lineage.halves import select_half
 from likewise.lineage.record import examples_from_catalog, lesson_from_workspace
+from likewise.lineage.states import earlier_states, with_earlier_states
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
@@ -146,6 +147,7 @@ def train_two_tower(
     asked = examples_from_catalog(
         read_catalog(workspace), images.gather(held), text_columns=settings.columns, whole_items=False
     )
+    asked = with_earlier_states(asked, earlier_states(workspace))
     screening = screen_models({settings.base: below}, EvaluationSet("captions", "the held-out captions", asked))
     notes = tuple(screening.notes([settings.base]))
     return TwoTowerTrainingResult(folder, len(train), len(held), *measured, time.monotonic() - started, notes)

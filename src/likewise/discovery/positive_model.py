@@ -2,9 +2,9 @@
 
 The log-odds that a pair is similar are linear in log(1 + rank), in the rank itself, and in how many generators proposed
 it, the rank being the best that a generator gave it. Log(1 + rank) alone falls too slowly beyond the ranks that were
-labelled. What a convex curve of uncertain coefficients overstates is taken back to second order. Queries are the units:
-the coefficients' covariance is the sandwich over queries, and counts vary as much more than a coin's as the labelled
-pairs of a query do.
+labelled. The penalty was chosen by simulation (docs/inference.md): with less, a few queries bend the curve at ranks
+that nobody labelled. Queries are the units: the coefficients' covariance is the sandwich over queries, and counts vary
+as much more than a coin's as the labelled pairs of a query do.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from likewise.intervals import t_quantile
 
-RIDGE = 0.3
+RIDGE = 2.0
 NEWTON_STEPS = 50
 RANK_SCALE = 3.0  # the linear feature runs from 0 to this, so that the penalty means the same for every k
 
@@ -70,8 +70,7 @@ def fit_positives(query: Ints, ranks: Ints, k_max: int, label: Floats) -> Positi
     covariance = inverse @ scores.T @ scores @ inverse * small_sample
     by_query = np.bincount(query_of_label, residual, minlength=n_queries)
     dispersion = max(1.0, small_sample * float((by_query**2).sum()) / max(1e-9, float(spread[judged].sum())))
-    overstated = 0.5 * np.einsum("ij,jk,ik->i", features, covariance, features) * (1.0 - 2.0 * fitted)
-    probability = np.where(judged, label, expit(features @ coefficients - overstated))
+    probability = np.where(judged, label, fitted)
     unknown = np.where(judged, 0.0, spread)
     gradient, noise = features * unknown[:, None], dispersion * unknown
     return PositiveModel(probability, ~judged, gradient, noise, covariance, n_queries)

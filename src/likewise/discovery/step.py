@@ -30,6 +30,7 @@ CHANGES = {
     "catalog": "was made for another catalog",
     "items": "was made before the items of the catalog changed, and with them who may be a candidate (votes are kept)",
 }
+NO_QUERIES = "none of its queries is in the catalog any more"
 Design = Literal["eds", "sampled", "adaptive"]
 LABELS_PER_QUERY = 25
 ROUNDS = 5
@@ -295,8 +296,13 @@ def pool_part(workspace: WorkspaceFolder) -> ChainPart:
         return ChainPart(POOL, "stale", holds, why, f"{make} --replace")
     if made is not None and made.version < versions[-1].version and workspace.as_of is None:
         why = f"of version {made.version} of the catalog, which is now {versions[-1].version}: new images are not in it"
-        return ChainPart(POOL, "behind", holds, why, make)
+        return ChainPart(POOL, "behind", holds, NO_QUERIES if lacks_queries(workspace) else why, make)
     return ChainPart(POOL, "current", holds)
+
+
+def lacks_queries(workspace: WorkspaceFolder) -> bool:
+    """Whether updates took every query of the stored pool out of the catalog: until it grows, it asks nothing."""
+    return workspace.as_of is None and not read_json(workspace.pool_settings_file)["queries"]
 
 
 def pool_basis(version: int, catalog: pl.DataFrame) -> dict[str, str]:
@@ -307,6 +313,8 @@ def pool_basis(version: int, catalog: pl.DataFrame) -> dict[str, str]:
 def read_pool(workspace: WorkspaceFolder) -> Pool:
     """The stored pool, with the queries and gallery it was made over."""
     pool_part(workspace).refuse_unless_usable(workspace.pool_file)
+    if lacks_queries(workspace):
+        raise LikewiseError(f"{workspace.pool_file}: {NO_QUERIES}; run `likewise discover {workspace.path}`.")
     rows = read_parquet(workspace.pool_file, f"likewise discover {workspace.path}")
     description, catalog = read_json(workspace.pool_settings_file), read_catalog(workspace)
     settings = stored_settings(description)

@@ -11,7 +11,13 @@ from likewise.encoders.model_cards import BUILT_IN, CARDS_BY_NAME, UNTRAINED
 from likewise.encoders.short_names import is_encoder_name, is_external, resolve_short_name
 from likewise.encoders.spec import JOINED, Spec, parse_spec
 from likewise.encoders.storage.files import read_meta, relocate_run, resolve_stored_spec, vectors_folder
-from likewise.lineage.files import lineage_file, read_lineage, read_model_lineage, sidecar_file
+from likewise.lineage.files import (
+    lineage_file,
+    read_lineage,
+    read_model_lineage,
+    record_digest,
+    sidecar_file,
+)
 from likewise.lineage.record import NOTHING_LEARNED, Lineage, lesson_from_workspace
 from likewise.workspace import WorkspaceFolder
 
@@ -21,11 +27,18 @@ def encoder_lineage(workspace: WorkspaceFolder, encoder: str) -> Lineage:
     folder, spec = vectors_folder(workspace, encoder), resolve_stored_spec(workspace, encoder)
     meta = read_meta(folder)
     if meta is not None and relocate_run(workspace, meta.spec or encoder) == spec:
-        stored = read_lineage(lineage_file(folder))
-        if stored is not None:
+        stored, unknown = read_lineage(lineage_file(folder)), Lineage(unknown=(encoder,))
+        if stored is not None and meta.lineage in ("", record_digest(lineage_file(folder))):
             return stored
-        if not meta.spec and not is_encoder_name(encoder):
-            return Lineage(unknown=(encoder,))  # brought in by an earlier version
+        known_by_spec = bool(meta.spec) or encoder in BUILT_IN
+        if stored is not None:  # not the record that was written with these vectors
+            return unknown.union(stored, _lineage_of_spec(workspace, spec) if known_by_spec else NOTHING_LEARNED)
+        if not known_by_spec and (meta.lineage or not is_encoder_name(encoder)):
+            return unknown
+    return _lineage_of_spec(workspace, spec)
+
+
+def _lineage_of_spec(workspace: WorkspaceFolder, spec: str) -> Lineage:
     derivation = derivation_of(spec)
     return picture_lineage(spec) if derivation is None else derived_lineage(workspace, derivation)
 

@@ -11,6 +11,7 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.screening import class_set, copy_notes, screen_encoders, triplet_set
 from likewise.lineage.guard import Screening
 from likewise.lineage.halves import select_half
+from likewise.lineage.states import earlier_states
 from likewise.workspace import WorkspaceFolder
 
 
@@ -45,9 +46,10 @@ def read_column_classes(
     if not encoders and not workspace.encoders():
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
     known = catalog.filter(pl.col(column).is_not_null())
-    asked = class_set(catalog, known["image"], f"the classes of {column}")
+    earlier = earlier_states(workspace)
+    asked = class_set(catalog, known["image"], f"the classes of {column}", earlier)
     if triplets is not None:
-        asked = triplet_set(catalog, triplets, column)
+        asked = triplet_set(catalog, triplets, column, earlier)
     screening = screen_encoders(workspace, encoders or workspace.encoders(), asked)
     chosen = screening.choose(encoders)
     images = common_images(workspace, chosen, known["image"].to_list())

@@ -13,7 +13,7 @@ import polars as pl
 
 from likewise.catalog import items_of, read_catalog, select
 from likewise.discovery.pool import FIRST_ROUND, pairs_to_label
-from likewise.discovery.step import Pool, pool_part, read_pool
+from likewise.discovery.step import Pool, lacks_queries, pool_part, read_pool
 from likewise.discovery.versions import image_versions
 from likewise.encoders.storage.reading import common_images, read_vectors, vectors_parts
 from likewise.labeling.state import labels_part, read_votes_or_reason
@@ -48,7 +48,7 @@ class CatalogCoverage:
 
 def catalog_coverage(workspace: WorkspaceFolder) -> CatalogCoverage | None:
     """None before there are a pool and labels."""
-    if not pool_part(workspace).usable:
+    if not pool_part(workspace).usable or lacks_queries(workspace):
         return None
     labelled = labels_part(workspace, read_votes_or_reason(workspace))
     if not (labelled.usable or labelled.automatic):

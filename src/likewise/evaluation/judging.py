@@ -26,6 +26,7 @@ from likewise.labeling.store import opened_votes
 from likewise.labeling.store.project import Project, read_project
 from likewise.labeling.votes import PAIR
 from likewise.lineage.guard import refuse_descendant, screen_models
+from likewise.lineage.states import earlier_states
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
@@ -105,7 +106,7 @@ def open_judge(
         raise LikewiseError(f"{spec!r} is no judge: use run:NAME, python:MODULE:FUNCTION or openai:URL#MODEL.")
     ancestors = encoder_ancestors(workspace, spec)
     refuse_descendant(spec, ancestors, workspace.encoders())
-    asked = label_set(read_catalog(workspace), pool.rows, "the pairs of the pool")
+    asked = label_set(read_catalog(workspace), pool.rows, "the pairs of the pool", earlier_states(workspace))
     screening = screen_models({spec: encoder_lineage(workspace, spec)}, asked)
     screening.refuse_learned()
     return EncoderJudge(spec, relocate_run(workspace, spec)), ancestors, screening.notes([spec])

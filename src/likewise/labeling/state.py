@@ -24,6 +24,7 @@ CHANGES = {
     "pool": "the pool has changed since they were made",
     "catalog": "the catalog was updated since they were made",
 }
+VOTES_ASIDE = "rests on votes about images that are not in the catalog any more"
 OTHER_CATALOG = "was made for another catalog (move the votes away if they are about other pictures)"
 
 
@@ -153,6 +154,8 @@ def _labels_from_votes(
     rested = note.get("rests_on", {})
     if rested.get("catalog") not in [str(each.version) for each in read_versions(workspace)]:
         return ChainPart(LABELS, "stale", holds, OTHER_CATALOG, again)
+    if reading.votes is not None and not reading.there and rested.get("catalog") != str(catalog_version(workspace)):
+        return ChainPart(LABELS, "stale", holds, VOTES_ASIDE, f"likewise discover {workspace.path}")
     if reading.votes is None or not reading.there:
         why = f"they cannot be compared with the votes they were made from: {reading.problem}"
         return ChainPart(LABELS, "unchecked", holds, why, f"{again} --database URL")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
+from likewise.chain import table_digest
 from likewise.errors import LikewiseError
 from likewise.lineage.record import IMAGE_SCHEMA, TASKS, Examples, Lesson, Lineage
 from likewise.workspace import discard, write_atomically
@@ -72,6 +73,11 @@ def write_lineage(lineage: Lineage, path: Path) -> None:
 def read_lineage(path: Path) -> Lineage | None:
     """The record in a file, None where there is none."""
     return from_bytes(path.read_bytes(), str(path)) if path.is_file() else None
+
+
+def record_digest(path: Path) -> str:
+    """Of the content of a record; empty where there is none."""
+    return table_digest(pl.read_parquet(path, glob=False)) if path.is_file() else ""
 
 
 def read_model_lineage(folder: Path, name: str) -> Lineage:

@@ -31,6 +31,7 @@ from likewise.intervals import interval_of
 from likewise.labeling.step import read_labels, read_labels_if_any
 from likewise.lineage.files import read_model_lineage
 from likewise.lineage.guard import screen_models
+from likewise.lineage.states import earlier_states
 from likewise.training.context import TrainingContext
 from likewise.training.final_evaluation import concatenate_embeddings, load_network
 from likewise.training.rerun_test import RerunValues, compare_reruns
@@ -65,7 +66,7 @@ def read_discovery_task(
     pool, catalog, labels = read_pool(workspace), read_catalog(workspace), evaluated_labels(workspace)
     if encoders is None:
         lineages = {each: encoder_lineage(workspace, each) for each in workspace.encoders()}
-        encoders = screen_models(lineages, label_set(catalog, labels)).choose(None)
+        encoders = screen_models(lineages, label_set(catalog, labels, earlier=earlier_states(workspace))).choose(None)
     known = set(context.split.images)
     images = [
         [image for image in common_images(workspace, encoders, each) if image in known]
@@ -90,7 +91,7 @@ def evaluate_discovery(
     winner = f"run:{reruns[0].about['run']}"
     lineages = {each: encoder_lineage(workspace, each) for each in workspace.encoders()}
     lineages[winner] = read_model_lineage(reruns[0].folder, winner)
-    clean = screen_models(lineages, label_set(catalog, labels)).choose(None)
+    clean = screen_models(lineages, label_set(catalog, labels, earlier=earlier_states(workspace))).choose(None)
     encoders = [each for each in clean if each != winner]
     task = read_discovery_task(context, seed, encoders)
     if task is None:

@@ -24,6 +24,7 @@ from likewise.encoders.storage.files import (
     EncodingResult,
     LeftOutImage,
     VectorsMeta,
+    portable_spec,
     read_meta,
     resolve_stored_spec,
     vectors_folder,
@@ -74,7 +75,7 @@ def derive_vectors(
         shard_rows,
         complete=False,
         dtype=derivation.dtype,
-        spec=spec,
+        spec=portable_spec(workspace, spec),
         rests_on={part.encoder: part.digest for part in metas},
     )
     lineage = derived_lineage(workspace, derivation)

@@ -16,18 +16,20 @@ from likewise.catalog.file_cards import FILES, is_no_picture
 from likewise.catalog.table import read_catalog
 from likewise.encoders.digests import content_digest
 from likewise.encoders.lineage import picture_lineage
+from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.protocol import Encoder
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.running.boxes import catalog_boxes
 from likewise.encoders.running.chunk import Chunk, Preparer
 from likewise.encoders.running.derive import derive_vectors, order_by_dependency
 from likewise.encoders.running.pipeline import EncodingEngine, run_locally
-from likewise.encoders.spec import parse_spec
+from likewise.encoders.spec import parse_spec, spec_name
 from likewise.encoders.storage.files import (
     EncodedChunk,
     EncodingResult,
     LeftOutImage,
     VectorsMeta,
+    portable_spec,
     read_meta,
     resolve_stored_spec,
     vectors_folder,
@@ -62,6 +64,9 @@ def encode_catalog(
     if shard_rows < 1 or (workers is not None and workers < 1):
         raise LikewiseError("the number of workers and of rows per shard must be at least 1.")
     asked = [resolve_stored_spec(workspace, spec) for spec in dict.fromkeys(specs)]
+    for spec in asked:
+        if (name := spec_name(spec)) in BUILT_IN and spec != name:
+            raise LikewiseError(f"{spec}: {name} is the name of a built-in encoder: choose another with `name=`.")
     from_pictures, from_vectors = order_by_dependency(workspace, asked)
     there = {spec: found for spec in from_pictures if (found := find_imported(workspace, spec))}
     needed = [spec for spec in from_pictures if spec not in there]
@@ -141,7 +146,7 @@ def _encode_images(
                 shard_rows,
                 complete=False,
                 dtype=dtype,
-                spec="" if spec == encoder.name else spec,
+                spec="" if spec == encoder.name else portable_spec(workspace, spec),
             )
             writer = opened.enter_context(
                 ShardWriter(

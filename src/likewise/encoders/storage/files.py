@@ -8,12 +8,13 @@ lineage.parquet       what the encoder learned from
 
 import hashlib
 from dataclasses import asdict, dataclass, field
-from pathlib import Path, PurePath
-from urllib.parse import quote
+from pathlib import Path
+from urllib.parse import quote, unquote
 
 import polars as pl
 
 from likewise.chain import DIGEST_BYTES, digest_of, table_digest
+from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.spec import spec_name
 from likewise.encoders.stored_specs import check_stored_spec
@@ -21,6 +22,8 @@ from likewise.errors import LikewiseError
 from likewise.files import finish_writing
 from likewise.workspace import WorkspaceFolder, read_json, write_json
 
+RUN_SETTINGS = "encoder.json"
+USUAL = {"dtype": "float32", "spec": "", "digest": "", "rests_on": {}, "shards": {}, "lineage": ""}  # not written
 ROWS_SCHEMA = pl.Schema({"image": pl.String, "digest": pl.String, "shard": pl.Int32, "row": pl.Int32})
 
 
@@ -54,6 +57,8 @@ class VectorsMeta:
     """Of vectors derived from others: the digests of those."""
     shards: dict[str, str] = field(default_factory=dict)
     """The digest of every shard, by its number; none where an earlier version wrote them."""
+    lineage: str = ""
+    """The digest of the record beside them; empty where an earlier version wrote them."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,7 @@ def vectors_folder(workspace: WorkspaceFolder, encoder: str) -> Path:
 
 def resolve_stored_spec(workspace: WorkspaceFolder, encoder: str) -> str:
     """What to encode with: for a name of vectors that are there already, the spec they were made with."""
-    if not any(sign in encoder for sign in "/\\:?\0"):
+    if encoder not in BUILT_IN and not any(sign in encoder for sign in "/\\:?\0"):
         meta = read_meta(vectors_folder(workspace, encoder))
         if meta and meta.spec:
             encoder = check_stored_spec(meta.spec, meta_file(vectors_folder(workspace, encoder)))
@@ -108,12 +113,30 @@ def resolve_stored_spec(workspace: WorkspaceFolder, encoder: str) -> str:
 
 
 def relocate_run(workspace: WorkspaceFolder, spec: str) -> str:
-    """`run:NAME`, or the run of a workspace that was moved since, with the folder where that run is now."""
+    """`run:NAME`, or the run of a workspace that was moved since, with the folder where that run is now.
+
+    A run of another workspace stays that, even where this one has a run of the same name.
+    """
     base, mark, options = spec.partition("?")
-    folder = workspace.path / "runs" / PurePath(base.removeprefix("run:")).name
-    if not base.startswith("run:") or "+" in spec or not (folder / "encoder.json").is_file():
+    named = Path(unquote(base.removeprefix("run:"))).expanduser()
+    own = _runs_folder(workspace) / named.name
+    elsewhere = len(named.parts) > 1 and (named / RUN_SETTINGS).is_file()
+    if not base.startswith("run:") or "+" in spec or not (elsewhere or (own / RUN_SETTINGS).is_file()):
         return spec
-    return f"run:{quote(str(folder.resolve()), safe='/')}{mark}{options}"
+    return f"run:{quote(str((named if elsewhere else own).resolve()), safe='/')}{mark}{options}"
+
+
+def portable_spec(workspace: WorkspaceFolder, spec: str) -> str:
+    """What to store of a spec: a run of this workspace by its name alone, so that the workspace may be moved."""
+    base, mark, options = spec.partition("?")
+    named = Path(unquote(base.removeprefix("run:")))
+    if not base.startswith("run:") or "+" in spec or named.parent.resolve() != _runs_folder(workspace).resolve():
+        return spec
+    return f"run:{quote(named.name)}{mark}{options}"
+
+
+def _runs_folder(workspace: WorkspaceFolder) -> Path:
+    return workspace.path / "runs"
 
 
 def shard_file(folder: Path, shard: int) -> Path:
@@ -139,7 +162,7 @@ def meta_file(folder: Path) -> Path:
 
 def write_meta(meta: VectorsMeta, folder: Path) -> None:
     values = asdict(meta)
-    for name, usual in (("dtype", "float32"), ("spec", ""), ("digest", ""), ("rests_on", {}), ("shards", {})):
+    for name, usual in USUAL.items():
         if values[name] == usual:
             del values[name]
     write_json(values, meta_file(folder))

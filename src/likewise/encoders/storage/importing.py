@@ -2,7 +2,8 @@
 
 Rows are matched to the catalog by key, never by position, and scaled to length one.  A catalog image without a row is
 left out and listed; a row that cannot be right stops everything before anything is written.  What the model learned
-from is read in the file, or beside it; without either record it is not known.
+from is read in the file, or beside it; without either record it is that of the stored encoder whose vectors these
+are, or not known.
 """
 
 import time
@@ -22,6 +23,7 @@ from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.normalization import refuse_unusable_rows, unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.continuing import ImportedVectors, VectorsOf
+from likewise.encoders.storage.equal_vectors import lineage_of_equal_vectors
 from likewise.encoders.storage.external_vectors import ExternalVectors, read_external_vectors
 from likewise.encoders.storage.file_lineage import read_file_lineage
 from likewise.encoders.storage.files import (
@@ -127,6 +129,8 @@ def bring_in(
                 if stored is not None and stored.unlike_stored(vectors[each] for each in vectors if each not in old):
                     note = f"the new vectors are not like those stored as {meta.encoder}: are they of the same model?"
                 writer.start()
+                if lineage.unknown and not lineage.lessons:
+                    writer.lineage = lineage_of_equal_vectors(workspace, meta.encoder, vectors)
             for shard in shards:
                 mine = writer.images_of(shard)
                 writer.write_shard(shard, [_chunk(mine, vectors, old, source, meta.dim)])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from likewise.catalog.table import read_catalog
 from likewise.encoders.normalization import unit_rows
+from likewise.encoders.storage.file_lineage import read_file_lineage
 from likewise.encoders.storage.files import EncodingResult, VectorsMeta
 from likewise.encoders.storage.importing import (
     SHARD_ROWS,
@@ -24,10 +25,11 @@ from likewise.encoders.storage.importing import (
     keys_of_images,
 )
 from likewise.encoders.storage.tables.opening import is_table, open_table, table_name
+from likewise.encoders.storage.tables.parquet import ParquetTable
 from likewise.encoders.storage.tables.table import FetchedVectors, VectorTable
 from likewise.encoders.storage.writing import NoVectorsError
 from likewise.errors import LikewiseError
-from likewise.lineage.record import Lineage
+from likewise.lineage.record import NOTHING_LEARNED, Lineage
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
@@ -80,7 +82,7 @@ def import_table(
             workspace,
             meta,
             known,
-            Lineage(unknown=(name,)),
+            _files_lineage(table, name),
             force=force,
             shards_per_batch=SHARDS_PER_BATCH,
             on_progress=on_progress,
@@ -90,6 +92,13 @@ def import_table(
             f"{source} has a vector for none of the {len(key_of)} images of the catalog (looked for "
             f"{next(iter(key_of.values()))}): give the column of keys, `?key=COLUMN`, or `--by item`."
         ) from error
+
+
+def _files_lineage(table: VectorTable, name: str) -> Lineage:
+    """What the files of a table say that the model learned from; a database says nothing."""
+    files = table.files if isinstance(table, ParquetTable) else []
+    records = [read_file_lineage(file) or Lineage(unknown=(name,)) for file in files]
+    return NOTHING_LEARNED.union(*records) if records else Lineage(unknown=(name,))
 
 
 def _fetch(table: VectorTable, keys: list[str], source: str) -> dict[str, NDArray[np.float32]]:

@@ -38,7 +38,7 @@ from likewise.encoders.storage.files import (
 from likewise.encoders.storage.reading import load_shard, read_stored_rows
 from likewise.errors import LikewiseError
 from likewise.files import StagedFiles, locked, written_together
-from likewise.lineage.files import lineage_file, write_lineage
+from likewise.lineage.files import lineage_file, read_lineage, record_digest, write_lineage
 from likewise.lineage.record import Lineage
 from likewise.workspace import CannotWriteError, WorkspaceFolder, read_json, write_json, write_npy, write_parquet
 
@@ -201,9 +201,12 @@ class ShardWriter:
             new_sums = {str(shard): part["digest"] for shard, part in lists.items() if part.get("digest")}
             sums = dict(sorted((self.meta.shards | new_sums).items(), key=lambda each: int(each[0])))
             self.meta = replace(self.meta, rows=len(rows), complete=True, left_out=left_out, digest=digest, shards=sums)
+            before = None if self.stored is None else read_lineage(lineage_file(self.folder))
+            lineage = self.lineage if before is None else before.union(self.lineage)  # of the vectors that stay, too
             with written_together(self.folder) as staged:
                 write_parquet(rows, rows_file(staged.staging))
-                write_lineage(self.lineage, lineage_file(staged.staging))
+                write_lineage(lineage, lineage_file(staged.staging))
+                self.meta = replace(self.meta, lineage=record_digest(lineage_file(staged.staging)))
                 write_meta(self.meta, staged.staging)
                 for path in self.folder.glob("shard-*.json"):
                     staged.remove(path)

@@ -31,6 +31,7 @@ from likewise.evaluation.screening import label_set, pairs_among
 from likewise.labeling.step import read_labels
 from likewise.lineage.guard import screen_models
 from likewise.lineage.halves import select_half
+from likewise.lineage.states import earlier_states
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
@@ -63,7 +64,8 @@ def run_gate(
     models = [find_model(workspace, text, on_progress) for text in (old, new)]
     if half is not None:
         labels = pairs_among(labels, select_half(catalog, half)["image"])
-    screening = screen_models({one.name: one.lineage for one in models}, label_set(catalog, labels))
+    asked = label_set(catalog, labels, earlier=earlier_states(workspace))
+    screening = screen_models({one.name: one.lineage for one in models}, asked)
     screening.refuse_learned()
     pairs = _judged_pairs(workspace, models, catalog, labels, pool, half)
     listed = [model_lists(workspace, model, pairs, k) for model in models]

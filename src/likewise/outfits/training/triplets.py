@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from likewise.errors import LikewiseError
+from likewise.evaluation.screening import first_contents
 from likewise.evaluation.triplet_file import ROLES, read_triplets
 from likewise.lineage.digests import triplet_digest
 from likewise.lineage.record import Lesson
@@ -63,6 +64,7 @@ def triplet_examples(
 ) -> TripletExamples:
     """Triplets about items or images of a catalog; those without a vector, and ties between people, are left out."""
     known = _items(catalog, images)
+    content = first_contents(catalog, "image") | first_contents(catalog, "item")
     told: list[Triplet] = []
     answers = set()
     for row in read_triplets(path, order).iter_rows(named=True):
@@ -71,7 +73,7 @@ def triplet_examples(
             continue
         anchor, close, far = names if row["votes_close"] > row["votes_far"] else (names[0], names[2], names[1])
         told.append((known[anchor], known[close], known[far]))
-        answers.add(triplet_digest(*names))
+        answers.add(triplet_digest(*(content.get(name, name) for name in names)))
     if not told:
         raise LikewiseError(f"{path}: no triplet is about items of the catalog that have vectors: check their names.")
     pairs = [Outfit(f"triplet-{number}", triplet[:2]) for number, triplet in enumerate(told)]

@@ -20,13 +20,21 @@ from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_export import evaluated_labels
 from likewise.evaluation.exchange.training_labels import read_training_labels
-from likewise.evaluation.screening import label_set, pairs_among, screen_encoders, triplet_set
+from likewise.evaluation.screening import (
+    label_set,
+    pair_answers,
+    pairs_among,
+    screen_encoders,
+    triplet_answers,
+    triplet_set,
+)
 from likewise.evaluation.triplet_file import read_triplets
 from likewise.files import finish_writing
 from likewise.labeling.step import read_labels
 from likewise.lineage.guard import EvaluationSet
 from likewise.lineage.halves import select_half
 from likewise.lineage.record import Lineage, lesson_from_workspace
+from likewise.lineage.states import earlier_states
 from likewise.progress import ProgressCallback
 from likewise.training.learned_cards import perceptual_card
 from likewise.training.perceptual.adapter import answer_scores
@@ -197,14 +205,14 @@ def read_data(workspace: WorkspaceFolder, settings: PerceptualSettings, name: st
 
 def answered_set(workspace: WorkspaceFolder, settings: PerceptualSettings, catalog: pl.DataFrame) -> EvaluationSet:
     """The answers about images of a catalog, as the guard sees them: what is held out is some of them."""
+    earlier = earlier_states(workspace)
     if settings.triplets is not None:
         by = _column(catalog, settings.by)
-        return triplet_set(catalog, read_triplets(settings.triplets, settings.order), by)
-    known = catalog["image"].implode()
+        return triplet_set(catalog, read_triplets(settings.triplets, settings.order), by, earlier)
     labels, training = read_labels(workspace), read_training_labels(workspace)
     named = labels.select("query", "candidate")
     named = named if training is None else pl.concat([named, training.select("query", "candidate")])
-    return label_set(catalog, named.filter(pl.col("query").is_in(known) & pl.col("candidate").is_in(known)))
+    return label_set(catalog, pairs_among(named, catalog["image"]), earlier=earlier)
 
 
 def learned_lineage(
@@ -214,12 +222,17 @@ def learned_lineage(
     train, catalog = data.train, read_catalog(workspace)
     named = train.named_pairs() if settings.triplets is None else train.named_triplets()
     asked = label_set(catalog, named) if settings.triplets is None else triplet_set(catalog, named, settings.by)
+    answers = (
+        pair_answers(catalog, named.select("query", "candidate").iter_rows())
+        if settings.triplets is None
+        else triplet_answers(catalog, named, settings.by)
+    )
     lesson = lesson_from_workspace(
         workspace,
         asked.task,
         "train perceptual",
         asked.examples.images["image"],
-        answers=asked.examples.answers,
+        answers=answers,
         half=settings.half or "",
     )
     return joined_lineage(workspace, bases).with_lesson(lesson)

@@ -18,7 +18,7 @@ class ParquetTable:
         files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
         if not files:
             raise LikewiseError(f"{path} holds no Parquet files: give a folder of them, or one file.")
-        self.path = path
+        self.path, self.files = path, files
         self._scan = pl.scan_parquet(files, glob=False)
         schema = self._scan.collect_schema()
         lists = [name for name, kind in schema.items() if isinstance(kind, pl.List | pl.Array)]

@@ -15,11 +15,12 @@ test: .venv/.test lint types chromium
 test-slow: .venv/.test chromium
 	$(BIN)/python -m pytest -m slow
 
-# What changed since the last commit (or since BASE=main): lint, types, and the tests of those packages.
-check: .venv/.test lint types
-	@tests="$$($(BIN)/python tests/changed.py $(BASE))"; if [ -n "$$tests" ]; then echo "$$tests"; \
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not browser" -n auto --dist loadfile $$tests; \
-	else echo "no package changed"; fi
+# What changed since the last commit (or since BASE=main): lint, then types beside the quick tests of those packages.
+check: .venv/.test lint
+	@said=$$(mktemp); $(BIN)/mypy > $$said 2>&1 & types=$$!; failed=0; tests="$$($(BIN)/python tests/changed.py $(BASE))"; \
+	if [ -n "$$tests" ]; then echo "$$tests"; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest \
+	-m "not slow and not browser and not heavy" -k "not postgresql" -n 2 --dist loadfile $$tests || failed=1; \
+	else echo "no package changed"; fi; wait $$types || failed=1; cat $$said; rm -f $$said; exit $$failed
 
 # The lowest versions that pyproject.toml allows, in an environment of their own, and the tests of the core with them;
 # old versions warn of things that newer ones have mended.

@@ -1,5 +1,6 @@
 """Small real workspaces for the tests: coloured shapes on white, several pictures per item."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import hypothesis
@@ -13,6 +14,50 @@ from likewise.workspace import WorkspaceFolder
 
 hypothesis.settings.register_profile("likewise", deadline=None)  # no test depends on the clock
 hypothesis.settings.load_profile("likewise")
+
+TESTS = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make check` leaves to `make test` (heavy), and what needs the data beside the checkout (real)."""
+    heavy = {
+        line for line in (TESTS / "heavy.txt").read_text(encoding="utf-8").splitlines() if line[:1] not in ("", "#")
+    }
+    for item in items:
+        name = item.path.relative_to(TESTS.parent).as_posix()
+        function = getattr(item, "function", None)
+        if name in heavy or f"{name}::{getattr(function, '__name__', '')}" in heavy:
+            item.add_marker(pytest.mark.heavy)
+        code = getattr(function, "__code__", None)
+        if TESTS / "real" in item.path.parents or (code is not None and "real_data" in code.co_names):
+            item.add_marker(pytest.mark.real)
+
+
+def heavy_tests() -> list[str]:
+    """Files, and tests as file::function, of tests/heavy.txt."""
+    lines = (TESTS / "heavy.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in a line for each reason what was not run."""
+    reasons = [report.longrepr[2] for report in terminalreporter.stats.get("skipped", [])]
+    for line in not_run(reasons):
+        terminalreporter.write_line(line)
+
+
+def not_run(reasons: Sequence[str]) -> list[str]:
+    """One line for each reason, with the number of tests; what comes after its first colon is listed once."""
+    details: dict[str, list[str]] = {}
+    for reason in reasons:
+        short, _, detail = reason.removeprefix("Skipped: ").partition(": ")
+        details.setdefault(short, []).append(detail)
+    return [
+        f"NOT RUN: {len(found)} test{'s' if len(found) > 1 else ''}: {short}"
+        + (f" ({', '.join(sorted(set(found)))})" if any(found) else "")
+        for short, found in sorted(details.items())
+    ]
+
 
 COLOURS = ("red", "orange", "blue", "green")
 SHAPES = ("circle", "square", "triangle")

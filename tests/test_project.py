@@ -12,6 +12,8 @@ import pytest
 import yaml
 
 from likewise import __version__
+from tests.conftest import heavy_tests, not_run
+from tests.real.places import NO_DATA
 
 from .changed import paths_to_test
 
@@ -70,3 +72,21 @@ def test_the_wheel_and_the_sdist_hold_every_file_of_the_package(tmp_path: Path) 
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as source:
         inside = {name.partition("/")[2] for name in source.getnames()}
     assert {f"src/{name}" for name in _tracked()} | {"LICENSE", "NOTICE", "pyproject.toml"} <= inside
+
+
+def test_what_make_check_leaves_out_is_still_there() -> None:
+    gone = []
+    for name in heavy_tests():
+        file, _, test = name.partition("::")
+        path = Path(__file__).parents[1] / file
+        if not path.is_file() or (test and f"def {test}(" not in path.read_text(encoding="utf-8")):
+            gone.append(name)
+    assert gone == []
+
+
+def test_what_was_not_run_is_one_line_for_each_reason() -> None:
+    reasons = [f"Skipped: {NO_DATA}: products", f"Skipped: {NO_DATA}: captions", f"{NO_DATA}: products", "no root"]
+    assert not_run(reasons) == [
+        "NOT RUN: 1 test: no root",
+        f"NOT RUN: 3 tests: {NO_DATA} (captions, products)",
+    ]

@@ -4,7 +4,6 @@ The pictures show one shape in 100 materials under two lights; a material's vect
 83.8 % of all votes are with their majority, so no model can side with more of them.
 """
 
-import os
 from functools import cache
 from pathlib import Path
 
@@ -25,12 +24,12 @@ from likewise.evaluation.triplets import (
     triplet_agreement,
     triplet_agreement_table,
 )
+from tests.real.places import find_data, needs_data
 
-BESIDE = Path(__file__).parents[3] / "shared" / "data"
-MATERIALS = Path(os.environ.get("LIKEWISE_DATA", BESIDE)) / "materials"
+MATERIALS = find_data("materials") or Path("materials")
 HOG = "plain HOG"
 
-pytestmark = pytest.mark.skipif(not MATERIALS.is_dir(), reason=f"the materials data are not in {MATERIALS}")
+pytestmark = needs_data("materials")
 
 
 @cache

@@ -1,7 +1,6 @@
 """Labelled pairs of the VSD benchmark with the similarities four models gave them: read, scored, checked."""
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +12,13 @@ from likewise.evaluation.discovery import EncoderScores
 from likewise.evaluation.exchange.labels_io import read_labels_file, refuse_conflicting_labels
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
 from tests.evaluation.judging import result_table
+from tests.real.places import find_data, needs_data
 
-BESIDE = Path(__file__).parents[3] / "shared" / "data"
-EXAMPLES = Path(os.environ.get("LIKEWISE_DATA", BESIDE)) / "vsd_examples"
+EXAMPLES = find_data("vsd_examples") or Path("vsd_examples")
 MODELS = ("argus", "beit", "clip", "dino")
 KINDS = ("false_neg", "false_pos", "true_neg", "true_pos")
 
-pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason=f"the VSD examples are not in {EXAMPLES}")
+pytestmark = needs_data("vsd_examples")
 
 
 def read_task(task: str) -> tuple[JudgedPairs, dict[str, EncoderScores]]:

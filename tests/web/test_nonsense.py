@@ -45,8 +45,9 @@ class Attacked:
 
     def __init__(self, app: FastAPI) -> None:
         self.app, self.n_requests, engine = app, 0, app.state.site.engine
-        for route in all_routes(app.router.routes):
-            route.include_in_schema = True
+        self.hidden = [route for route in all_routes(app.router.routes) if not route.include_in_schema]
+        for route in self.hidden:
+            route.include_in_schema = True  # the routers are those of every site of this process: `leave` puts it back
         app.openapi_schema = None
         app.add_api_route("/described", lambda: app.openapi(), include_in_schema=False)
         add_questionnaire(engine, "open", "Open", consent="Really?", public=True, most_guests=100_000)
@@ -54,6 +55,10 @@ class Attacked:
         guest = enter_as_guest(engine, "open")
         self.sessions = {EXPERT: anna, GUEST: guest, OWNER: open_owner_session(engine), STRANGER: None}
         self.schema: Any = schemathesis.openapi.from_asgi("/described", app, headers={"Host": "127.0.0.1"})
+
+    def leave(self) -> None:
+        for route in self.hidden:
+            route.include_in_schema = False
 
     def attack(self, path: str, method: str, role: str, mode: GenerationMode, n_examples: int) -> None:
         session = self.sessions[role]
@@ -85,7 +90,9 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
     make_catalog(workspace, reading.rows, reading.root, "table")
     write_pool(workspace)
     app = create_app(SiteSettings(workspace, owner_key=OWNER_KEY, login_attempts=100_000, guests_per_hour=100_000))
-    yield Attacked(app)
+    attacked = Attacked(app)
+    yield attacked
+    attacked.leave()
     app.state.site.engine.dispose()
 
 

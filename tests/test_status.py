@@ -221,6 +221,16 @@ def half_write_results(workspace: WorkspaceFolder, run: Run) -> None:
     write_parquet(pl.read_parquet(path).head(3), path)
 
 
+def edit_summary(workspace: WorkspaceFolder, run: Run) -> None:
+    path = workspace.results_folder / "summary.json"
+    write_json(read_json(path) | {"n_queries": 999}, path)
+
+
+def edit_report(workspace: WorkspaceFolder, run: Run) -> None:
+    page = workspace.report_file.read_text(encoding="utf-8")
+    workspace.report_file.write_text(page.replace("shape", "colour"), encoding="utf-8")
+
+
 def plan_labels(workspace: WorkspaceFolder, run: Run) -> None:
     assert run("plan", "labels", workspace.path, "--k", 2).code == 0
 
@@ -235,6 +245,8 @@ def plan_labels(workspace: WorkspaceFolder, run: Run) -> None:
         (change_lineage, ["results", "report"]),
         (add_encoder, ["results", "report"]),
         (half_write_results, ["results", "report"]),
+        (edit_summary, ["results", "report"]),
+        (edit_report, ["report"]),
         (plan_labels, ["report"]),
     ],
 )
@@ -249,6 +261,23 @@ def test_whatever_changes_makes_all_after_it_stale_and_a_report_mends_it(
     ran = run("report", finished.path)
     assert ran.code == 0, ran.err
     assert workspace_status(finished).stale == []
+
+
+def test_numbers_of_one_half_say_so_in_the_terminal_and_on_the_page(finished: WorkspaceFolder, run: Run) -> None:
+    done = run("evaluate", finished.path, "--half", "test", "--store")
+    assert "only the items of the half test" in done.out.replace("\n", " "), done.err
+    assert run("report", finished.path).code == 0
+    assert "Only the items of the half test" in finished.report_file.read_text(encoding="utf-8")
+
+
+def test_a_report_that_the_site_shows_says_when_it_is_stale(finished: WorkspaceFolder, run: Run) -> None:
+    app = create_app(SiteSettings(finished, explore_without_login=True))
+    with TestClient(app, base_url="http://127.0.0.1:8000") as client:
+        assert "This report is" not in client.get("/explore/report").text
+        change_rule(finished, run)
+        shown = client.get("/explore/report")
+    assert shown.status_code == 200
+    assert "This report is stale: the results are stale. “likewise report" in shown.text
 
 
 def test_an_answer_taken_back_and_given_again_leaves_everything_current(finished: WorkspaceFolder) -> None:

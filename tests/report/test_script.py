@@ -11,10 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from likewise.api.workspace import Workspace
 from likewise.workspace import WorkspaceFolder
 from tests.cli.conftest import Run, run
 from tests.cli.test_road import similar_if_same_shape
 from tests.conftest import write_shapes
+from tests.update.conftest import SHAPES, save_shape, vote
 
 __all__ = ["run"]
 
@@ -40,11 +42,17 @@ def make_again(workspace: WorkspaceFolder, tmp_path: Path) -> WorkspaceFolder:
     return WorkspaceFolder(workspace.path.with_name(f"{workspace.path.name}-again"))
 
 
+def result_tables(workspace: WorkspaceFolder) -> list[str]:
+    """All but the numbers of earlier versions of the catalog."""
+    names = {path.name for path in workspace.results_folder.glob("*.parquet")}
+    return sorted(names - {"history.parquet"})
+
+
 def assert_equal_results(old: WorkspaceFolder, new: WorkspaceFolder) -> None:
     """Pool, labels and every table of results, value by value."""
-    tables = sorted(path.name for path in old.results_folder.glob("*.parquet"))
+    tables = result_tables(old)
     assert len(tables) > 10
-    assert tables == sorted(path.name for path in new.results_folder.glob("*.parquet"))
+    assert tables == result_tables(new)
     for path in ("pool.parquet", "labels.parquet", *(f"results/{name}" for name in tables)):
         assert pl.read_parquet(old.path / path).equals(pl.read_parquet(new.path / path)), path
     assert new.report_file.exists()
@@ -123,4 +131,25 @@ def test_the_script_imports_labels_from_elsewhere_again(
     assert run("label", "import", "shapes", "labels.csv", "--gallery", "domain=shop", *fed).code == 0
     assert run("report", "shapes").code == 0
     workspace = WorkspaceFolder(tmp_path / "shapes")
+    assert_equal_results(workspace, make_again(workspace, tmp_path))
+
+
+def test_the_script_of_a_catalog_that_was_updated_keeps_its_versions_and_votes(tmp_path: Path) -> None:
+    photos, workspace = tmp_path / "photos", Workspace(tmp_path / "shoes")
+    for shape in SHAPES:
+        for colour in ("red", "orange", "blue", "green", "purple"):
+            save_shape(photos, shape, colour, 0)
+    workspace.new(photos)
+    workspace.encode("colour", "shape")
+    workspace.discover(k=3, n_queries=8, n_random=20)
+    vote(workspace)
+    query = pl.read_parquet(workspace.pool_file)["query"][0]
+    (photos / query).unlink()  # votes about it are put aside
+    save_shape(photos, "square", "brown", 1)
+    (photos / "triangle/red-0.png").rename(photos / "triangle/scarlet-0.png")
+    workspace.update()
+    workspace.encode("colour", "shape")
+    workspace.discover()
+    vote(workspace)
+    workspace.report()
     assert_equal_results(workspace, make_again(workspace, tmp_path))

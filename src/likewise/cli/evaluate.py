@@ -339,8 +339,9 @@ def print_results(done: "Evaluated") -> None:
     kind = "simulated expert" if labels.simulated else "expert"
     basis = f"labels by {rule_text(rule, n_experts, kind)}" if n_experts else "labels imported"
     others = " (the others have no similar item)" if main["n_queries"] < main["n_queries_total"] else ""
+    half = done.summary.settings.half_note
     echo(
-        f"[dim]{main['n_queries']} of {main['n_queries_total']} queries{others}, "
+        f"[dim]{f'{escape(half)}: ' if half else ''}{main['n_queries']} of {main['n_queries_total']} queries{others}, "
         f"{len(done.pairs):,} labelled pairs, {basis}; intervals: 95 %, over queries. Ranked by gallery ROC_AUC: "
         "how often an item labelled similar scores above an item drawn from the whole gallery, each by its best image. "
         "Compare the other columns within a group only: labelled negatives are generators' mistakes, and measures @k "

@@ -25,7 +25,7 @@ from likewise.labeling.judges.answers import judge_digest
 from likewise.labeling.state import labels_digest
 from likewise.workspace import WorkspaceFolder, read_json, read_parquet, staged_workspace, write_json, write_parquet
 
-RESULTS = "results"
+RESULTS, DIGEST = "results", "digest"
 
 
 def summary_file(workspace: WorkspaceFolder) -> Path:
@@ -53,7 +53,8 @@ def store_evaluation(
             write_parquet(table, staged.results_folder / f"{name}.parquet")
         write_note(note, staged.results_folder / "discovery.parquet")
         add_to_history(workspace, dict(tables), summary, staged)
-        write_json(summary.to_dict(), summary_file(staged))
+        content = summary.to_dict()
+        write_json(content | {DIGEST: digest_of(content)}, summary_file(staged))
 
 
 def read_summary(workspace: WorkspaceFolder) -> EvaluationSummary | None:
@@ -109,6 +110,8 @@ def results_part(workspace: WorkspaceFolder, pool: ChainPart, labels: ChainPart)
             f"{in_words(f'{name}.parquet' for name in different)} is not of the evaluation that summary.json describes"
         )
         return ChainPart(RESULTS, "stale", holds, why, make, automatic=True)
+    if not _is_as_written(workspace):
+        return ChainPart(RESULTS, "stale", holds, "summary.json was changed by hand", make, automatic=True)
     for part in (pool, labels):
         if not part.usable:
             return ChainPart(
@@ -124,6 +127,13 @@ def results_part(workspace: WorkspaceFolder, pool: ChainPart, labels: ChainPart)
         why = f"changed since they were made: {in_words(other)}"
         return ChainPart(RESULTS, "stale", holds, why, make, automatic=True)
     return ChainPart(RESULTS, "current", holds)
+
+
+def _is_as_written(workspace: WorkspaceFolder) -> bool:
+    """Whether the summary is the one that an evaluation wrote; one of an earlier version has no digest of itself."""
+    content = read_json(summary_file(workspace))
+    noted = content.pop(DIGEST, None)
+    return noted is None or noted == digest_of(content)
 
 
 def _stored_digest(workspace: WorkspaceFolder, name: str) -> str:

@@ -65,6 +65,11 @@ class EvaluationSettings:
     def parsed_measures(self) -> tuple[Measure, ...]:
         return tuple(map(parse_measure, self.measures))
 
+    @property
+    def half_note(self) -> str:
+        """What must be said where the numbers are about one half of the items; empty where they are about all."""
+        return f"only the items of the half {self.half}" if self.half else ""
+
     def command_options(self) -> list[str]:
         """What one types after `likewise evaluate` for these settings: the options that differ from the defaults."""
         default = DEFAULT_SETTINGS

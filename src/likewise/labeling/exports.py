@@ -3,9 +3,10 @@
 import polars as pl
 from sqlalchemy import Engine
 
+from likewise.catalog.versions import split_retired
 from likewise.discovery.proposals import with_generators
 from likewise.labeling.store.read import read_events, read_votes
-from likewise.labeling.votes import CANNOT_TELL
+from likewise.labeling.votes import CANNOT_TELL, PAIR
 from likewise.spreadsheets import csv_text
 
 SEPARATOR = " | "  # a query and its candidate as the name of one task
@@ -19,7 +20,7 @@ def export_votes(engine: Engine, what: str, proposals: pl.DataFrame) -> bytes:
     if what == "events":
         table = read_events(engine)
     else:
-        votes = read_votes(engine)
+        votes, _ = split_retired(read_votes(engine), *PAIR)  # those about images that are gone stay in the events
         table = crowdkit_table(votes) if what == "crowdkit" else with_generators(votes, proposals)
     return csv_text(table).encode()
 

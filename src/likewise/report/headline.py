@@ -83,8 +83,9 @@ def main_ranges(board: Leaderboard, whole: CatalogBoard | None) -> tuple[str, li
 
 def basis(board: Leaderboard, summary: EvaluationSummary) -> str:
     """Queries, pairs, experts and rule."""
-    labels = summary.labels
+    labels, half = summary.labels, summary.settings.half_note
     asked = f"{plural(board.n_queries_total, 'query', 'queries')} against {plural(summary.n_gallery, 'image')}"
+    asked = f"{half[0].upper()}{half[1:]}: {asked}" if half else asked
     pairs, n_experts = plural(board.n_pairs, "labelled pair"), labels.agreement.n_experts
     if not n_experts:
         return f"{asked}; {pairs}, imported without votes."

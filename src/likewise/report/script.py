@@ -1,7 +1,8 @@
 """The page as a script: commands that make a second workspace with the same labels and the same results.
 
-What the workspace alone holds (votes of the site, vectors and labels from elsewhere, trained models) is taken from it;
-everything else is made again. The script runs in the folder that holds the workspace.
+What the workspace alone holds (votes of the site, vectors and labels from elsewhere, trained models; where the catalog
+was updated, its versions and the pool that grew with them) is taken from it; everything else is made again. The script
+runs in the folder that holds the workspace.
 """
 
 import shlex
@@ -59,12 +60,26 @@ def _joined(*parts: str) -> str:
     return " ".join(filter(None, parts))
 
 
+def _was_updated(tables: Tables) -> bool:
+    return len(tables.settings.get("versions") or []) > 1
+
+
+def _copy_command(tables: Tables, old: str, new: str) -> str:
+    """Every version of the catalog, and the pool that each of them found, without vectors, votes and labels."""
+    root = Path(str(tables.settings["root"]))
+    pictures = "" if root.is_absolute() else f" && cp -R {old}/{shlex.quote(root.parts[0])} {new}/"
+    files = f"{old}/workspace.json {old}/pool.json {old}/*.parquet"
+    return f"mkdir {new} && cp {files} {new}/ && rm -f {new}/labels*.parquet{pictures}"
+
+
 def _was_discovered(tables: Tables) -> bool:
     return bool(tables.pool_settings.get("generators")) and not tables.pool_settings.get("of_labels")
 
 
 def _new_command(tables: Tables, old: str, new: str) -> str:
     made, source = tables.settings.get("source_settings") or {}, tables.settings["source"]
+    if _was_updated(tables):
+        return _copy_command(tables, old, new)
     if source == WARDROBE:
         options = (f"--{key} {value}" for key, value in made.items() if key in ("items", "views", "wild", "seed"))
         return _joined(f"likewise new {new} --wardrobe", *options)
@@ -100,7 +115,7 @@ def _is_imported(encoder: str, note: dict[str, Any]) -> bool:
 
 def _pool_and_label_commands(tables: Tables, old: str, new: str) -> list[str]:
     """A pool and its labels; a design of several rounds draws each when the pairs before it are labelled."""
-    if not _was_discovered(tables):
+    if not _was_discovered(tables) or _was_updated(tables):
         return _label_commands(tables, old, new)
     discover = _joined("likewise discover", new, *_pool_options(tables.pool_settings))
     *once, label = _label_commands(tables, old, new)

@@ -1,4 +1,4 @@
-"""The page as the last part of the chain: it notes, in a `meta` tag, a digest of the results that it shows."""
+"""The page as the last part of the chain: `meta` tags note digests of the results that it shows and of itself."""
 
 import re
 
@@ -9,7 +9,8 @@ from likewise.workspace import WorkspaceFolder, read_parquet
 
 REPORT = "report"
 META = re.compile(r'<meta name="likewise-results" content="([0-9a-f]*)">')
-HEAD_BYTES = 4096
+SEAL = re.compile(r'<meta name="likewise-page" content="([0-9a-f]*)">')
+UNSEALED = '<meta name="likewise-page" content="">'
 
 
 def report_basis(workspace: WorkspaceFolder) -> str:
@@ -28,8 +29,20 @@ def report_part(workspace: WorkspaceFolder, results: ChainPart) -> ChainPart:
     if results.state != "current":
         why = f"the results are {results.state}"
         return ChainPart(REPORT, "stale", holds, why, make, automatic=True)
-    with workspace.report_file.open(encoding="utf-8") as page:
-        noted = META.search(page.read(HEAD_BYTES))
+    page = workspace.report_file.read_text(encoding="utf-8")
+    noted = META.search(page)
+    if not _is_sealed(page):
+        return ChainPart(REPORT, "stale", holds, "it was changed by hand", make, automatic=True)
     if noted is None or noted[1] != report_basis(workspace):
         return ChainPart(REPORT, "stale", holds, "it shows other results than those of now", make, automatic=True)
     return ChainPart(REPORT, "current", holds)
+
+
+def sealed(page: str) -> str:
+    """The page with a digest of itself, so that it is noticed when somebody changes it."""
+    return page.replace(UNSEALED, UNSEALED.replace('""', f'"{digest_of(page)}"'), 1)
+
+
+def _is_sealed(page: str) -> bool:
+    found = SEAL.search(page)
+    return found is not None and digest_of(page.replace(found[0], UNSEALED, 1)) == found[1]

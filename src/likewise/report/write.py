@@ -26,7 +26,7 @@ from likewise.report.plots.ranges import PlotRange
 from likewise.report.protocols import ProtocolSections, protocol_plots, protocol_sections
 from likewise.report.script import commands_to_reproduce
 from likewise.report.sections import PARTS, SectionContext, added_sections
-from likewise.report.state import report_basis
+from likewise.report.state import report_basis, sealed
 from likewise.report.tables import Tables, read_tables
 from likewise.report.thumbnails import EmbeddedThumbnails
 from likewise.workspace import WorkspaceFolder, write_text
@@ -93,7 +93,7 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
         headline_plot=_headline_plot(*headline.main_ranges(board, whole), styles),
         **_plots(tables, sections, styles),
     )
-    write_text(page, workspace.report_file)
+    write_text(sealed(page), workspace.report_file)
     if on_progress:
         on_progress("drawing", n_steps, n_steps)
     return workspace.report_file

@@ -4,10 +4,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response
+from markupsafe import escape
 from starlette.concurrency import run_in_threadpool
 
+from likewise.errors import LikewiseError
 from likewise.explore.asking import ask_experts
 from likewise.explore.gallery import MAX_SIDE_BY_SIDE
+from likewise.status import workspace_status
 from likewise.web.access import CsrfHeader, CurrentOwner, CurrentSite, IsOwner, or_bad_request
 from likewise.web.explore import EXPLORE_VIEWS, ExploreService
 from likewise.web.pages import picture_response, render, script_settings
@@ -71,7 +74,19 @@ def report_page(request: Request, is_owner: IsOwner) -> Response:
     if not file.exists():
         raise HTTPException(404, "there is no report yet: run `likewise evaluate` and `likewise report`")
     page = file.read_text(encoding="utf-8").replace("<html ", '<html data-explore="/explore" ', 1)
+    if said := _report_problem(get_service(request)):
+        page = page.replace("<main>", f'<main>\n<p class="basis" role="status"><strong>{escape(said)}</strong></p>', 1)
     return Response(page, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+def _report_problem(service: ExploreService) -> str:
+    """What to say above a report that is not of now; empty where it is."""
+    try:
+        state = workspace_status(service.workspace).part("report")
+    except LikewiseError as error:
+        return f"Whether this report is current is not known: {error}"
+    known = state.state == "current"
+    return "" if known else f"This report is {state.state}: {state.why}. “{state.command}” makes it current."
 
 
 @router.get("/api/explore/picture")

@@ -1,6 +1,7 @@
 """`likewise search`: what models find for a picture, inside and outside of the catalog, before any label exists."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,15 @@ def test_the_table_fits_a_terminal_of_80_columns(
     assert "colour" in lines[0] and "shape" in lines[0]
     assert "red-0" in "".join(lines[1:3])  # another red thing is what colour finds first
     assert any(shape in "".join(lines[1:3]) for shape in ("square", "triangle", "circle"))  # its category below it
+
+
+def test_encoders_that_do_not_fit_are_named(encoded: WorkspaceFolder, run: Run) -> None:
+    image = ("search", encoded.path, "--image", "circle/red-0.png")
+    assert "not shown" not in run(*image).out
+    for name in ("c", "d", "e"):
+        shutil.copytree(encoded.path / "vectors" / "colour", encoded.path / "vectors" / name)
+    assert "not shown: e; choose up to four with --with" in run(*image, "--k", 2).out
+    assert "not shown" not in run(*image, "--with", "colour,shape").out
 
 
 def test_keys_stay_different_when_they_are_shortened() -> None:

@@ -8,7 +8,7 @@ import typer
 
 from likewise.cli.console import AsJson, WorkspacePath, console, echo, echo_json, escape, parse_names, to_records
 from likewise.errors import LikewiseError
-from likewise.workspace import write_atomically
+from likewise.workspace import WorkspaceFolder, write_atomically
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,6 +58,13 @@ def search(
         echo_json(to_records(found.table))
         return
     _print_side_by_side(found.table)
+    others = (
+        []
+        if encoders
+        else [name for name in WorkspaceFolder(workspace).encoders() if name not in set(found.table["encoder"])]
+    )
+    if others:
+        echo(f"not shown: {escape(', '.join(sorted(others)))}; choose up to four with --with")
     if save is not None:
         echo(f"drawn in {escape(save)}")
 

@@ -117,7 +117,8 @@ def p_value(row: dict[str, Any], of: str = "") -> str:
 def budget_by_k_table(budget: pl.DataFrame) -> Table:
     """All generators together: what each further candidate per query costs and brings."""
     every = budget.filter(pl.col("n_generators") == budget["n_generators"].max()).sort("k")
-    return _budget(every, f"{every['generators'][0]}, by k", "k", "k")
+    n = every["n_generators"][0]
+    return _budget(every, "one generator, by k" if n == 1 else f"all {n} generators, by k", "k", "k")
 
 
 def best_sets_table(budget: pl.DataFrame) -> Table:
@@ -139,7 +140,7 @@ def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
     optional = {
         "expected_positives": "expected\npositives",
         "marginal_positives_per_hour": "more\nper hour",
-        "recall": "recall\nof true\npairs",
+        "recall": "true pairs\nfound (%)",
         "spearman": "Spearman\nwith true\norder",
     }
     shown = [name for name in optional if name in rows.columns and rows[name].null_count() < len(rows)]
@@ -149,7 +150,9 @@ def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
         cells = [f"{row['n_pairs']:,}", f"{row['hours']:.1f}"]
         for name in shown:
             value = row[name]
-            text = "–" if value is None else f"{value:.2f}" if name in ("recall", "spearman") else f"{value:,.0f}"
+            text = "–" if value is None else f"{value:.2f}" if name == "spearman" else f"{value:,.0f}"
+            if name == "recall" and value is not None:
+                text = f"{100 * value:.1f}"
             if name == "expected_positives" and row["positives_low"] != row["positives_high"]:
                 text += f"\n[dim]{row['positives_low']:,.0f}–{row['positives_high']:,.0f}[/]"
             cells.append(text)

@@ -1,5 +1,6 @@
 """`likewise condition two-tower`, `train` and `study`: encoders and Combiners that learn, and what makes them learn."""
 
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -89,7 +90,7 @@ def two_tower(
             settings,
             workers=workers,
             force=force,
-            on_start=_print_expected,
+            on_start=partial(_print_expected, quick=quick),
             on_progress=update,
         )
     if as_json:
@@ -107,9 +108,10 @@ def two_tower(
         echo(escape(note))
 
 
-def _print_expected(seconds: float) -> None:
+def _print_expected(seconds: float, quick: bool = False) -> None:
     """On standard error, as progress is: standard output may be JSON."""
-    typer.echo(f"training takes about {format_duration(seconds)} on this machine; --quick takes fewer steps", err=True)
+    hint = "" if quick else "; --quick takes fewer steps"
+    typer.echo(f"training takes about {format_duration(seconds)} on this machine{hint}", err=True)
 
 
 def train(

@@ -128,8 +128,23 @@ def apart(values: pl.DataFrame, measures: tuple[str, ...]) -> str:
         lines.append(
             f"- {measure}: of {len(models)} trained models {n_above} lie above both baselines by the paired "
             f"difference, {n_apart} also with their own intervals apart from both."
+            f"{_exceptions(cells, models, measure)}"
         )
     return "\n".join(lines)
+
+
+def _exceptions(cells: dict[tuple[str, str, str], dict[str, object]], models: list[str], measure: str) -> str:
+    """By name: which models are not above a baseline, and from which baseline how many intervals are not apart."""
+    said = []
+    for baseline in BASELINES:
+        rows = {name: cells[name, baseline, measure] for name in models}
+        below = [name for name, row in rows.items() if float(str(row["low"])) <= 0]
+        if below:
+            said.append(f"Not above {baseline}: {'; '.join(below)}.")
+        overlapping = sum(not row["apart"] for row in rows.values())
+        if overlapping:
+            said.append(f"Own intervals overlap with that of {baseline}: {overlapping}.")
+    return "".join(f" {sentence}" for sentence in said)
 
 
 def _difference(row: dict[str, object]) -> str:

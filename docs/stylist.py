@@ -124,7 +124,8 @@ def make_test(plan: Plan) -> OutfitTest:
 
 def request(plan: Plan, kind: str) -> TrainingRequest:
     words, tests = kind != "popular", (plan.test,)
-    return TrainingRequest(kind, kind, SEEING, n_outfits=plan.outfits, tests=tests, epochs=plan.epochs, words=words)
+    epochs = None if kind == "ngnn" else plan.epochs  # which starts at random, and needs its preset's twelve
+    return TrainingRequest(kind, kind, SEEING, n_outfits=plan.outfits, tests=tests, epochs=epochs, words=words)
 
 
 def outfits_of(plan: Plan) -> OutfitExamples:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from stylist_page import Facts, fill_page
+from stylist_page import KINDS, Facts, fill_page
 
 from likewise.catalog import make_catalog
 from likewise.catalog.table import read_catalog
@@ -37,7 +37,6 @@ from likewise.workspace import WorkspaceFolder
 
 HERE = Path(__file__).parent
 SEEING = "efficientnet-lite0?pooling=stages"
-KINDS = ("bi-lstm", "type-aware", "sce-net", "fhn", "ngnn", "set-transformer")
 BLINDED = "type-aware"
 CURED = "bi-lstm"
 WORLD_SEED, TEST_SEED, CLOSER_SEED = 11, 5001, 3001

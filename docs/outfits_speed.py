@@ -1,4 +1,4 @@
-"""The table of outfits.md on how long a suggestion takes: `python docs/looks_speed.py` (two minutes of one core).
+"""The table of outfits.md on how long a suggestion takes: `python docs/outfits_speed.py` (two minutes of one core).
 
 Runs `python -m benchmarks.looks` with one thread and puts what it prints into the page.
 """
@@ -28,7 +28,7 @@ def main() -> None:
     lines = [f"| {' | '.join(line.split())} |" for line in (head, *rows)]
     fill(
         HERE / "outfits.md",
-        {"looks-speed": "\n".join([f"{title}:", "", lines[0], "|---|---|---|---|---|", *lines[1:]])},
+        {"outfits-looks-speed": "\n".join([f"{title}:", "", lines[0], "|---|---|---|---|---|", *lines[1:]])},
     )
 
 

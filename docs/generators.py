@@ -360,6 +360,7 @@ def main() -> None:
         "generators-different": lambda: different_table(worlds("wardrobe"), seeds),
         "generators-different-products": lambda: different_table(worlds("products"), seeds),
         "generators-coverage": lambda: coverage(worlds("wardrobe"), given.first_seed),
+        "generators-coverage-products": lambda: coverage(worlds("products"), given.first_seed),
     }
     blocks = {name: make() for name, make in makers.items() if given.only in (None, name)}
     print(*blocks.values(), sep="\n\n")

@@ -1,7 +1,7 @@
 """Train on the catalog and on people's answers, and write `learning.md`: `python docs/learning.py --data PATH`.
 
-PATH holds the folders clothing, emoji and materials.  `--work` keeps the workspaces: a stopped run goes on there,
-and what is done is not done again.  `--only` runs one part; the page is written from every part that is finished.
+PATH holds the folders clothing, emoji, materials and products. `--work` keeps the workspaces: a stopped run goes on
+there, and what is done is not done again. `--only` runs one part; the page is written from every part that is finished.
 """
 
 import argparse
@@ -24,6 +24,7 @@ BUILT_IN = "colour,texture,shape,layout"
 SEES_MATERIALS = (*BUILT_IN.split(","), "efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2")
 CROPS = ("", "?crop=0.7", "?crop=0.45")
 MATERIAL_ENCODERS = ",".join(f"{encoder}{crop}" for crop in CROPS for encoder in SEES_MATERIALS)  # all, none picked
+PROXY = ("articleType", "baseColour", "gender")
 NOT_CATEGORIES = "Not sure,Other,Skip"
 
 
@@ -34,9 +35,9 @@ def likewise(*arguments: object) -> None:
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--data", type=Path, required=True, help="the folder that holds clothing, emoji and materials")
+    asked.add_argument("--data", type=Path, required=True, help="the folder that holds these data sets")
     asked.add_argument("--work", type=Path, help="where the workspaces are made; a temporary folder by default")
-    asked.add_argument("--only", choices=("materials", "wardrobe", "emoji", "clothing", "page"))
+    asked.add_argument("--only", choices=("materials", "wardrobe", "emoji", "clothing", "products", "page"))
     asked.add_argument("--items", type=int, default=240, help="items of the wardrobe, and of emoji")
     asked.add_argument("--queries", type=int, default=240, help="at most so many of the half that is not trained on")
     asked.add_argument("--epochs", type=int, default=8)
@@ -50,6 +51,7 @@ def main() -> None:
             "materials": lambda: materials(work, data),
             "wardrobe": lambda: wardrobe(work, given.items, given.queries, given.epochs, given.lr),
             "emoji": lambda: emoji(work, data, given.items, given.queries, given.epochs, given.lr),
+            "products": lambda: products(work, data, 4 * given.items, given.queries, given.epochs, given.lr),
             "clothing": lambda: clothing(work, data, 4 * given.items, given.epochs, given.lr),
         }
         for name, part in parts.items():
@@ -107,6 +109,27 @@ def emoji(work: Path, data: Path, items: int, queries: int, epochs: int, rate: f
         votes.write_csv(work / "subcategory-proxy-not-experts.csv")
         likewise("label", "import", space, work / "subcategory-proxy-not-experts.csv")
     tuned(space, TASKS, epochs, rate)
+
+
+def products(work: Path, data: Path, images: int, queries: int, epochs: int, rate: float) -> None:
+    """Photographs of a shop, one an item; "similar" stands for the same type, colour and gender."""
+    space = work / "products"
+    if not (space / "catalog.parquet").exists():
+        catalog = pl.read_csv(data / "products" / "catalog.csv", infer_schema=False)
+        catalog = catalog.with_columns(proxy=pl.concat_str(PROXY, separator=", "))
+        catalog = catalog.filter(pl.len().over("proxy") >= 4, pl.int_range(pl.len()).over("proxy") < 12)
+        classes = catalog["proxy"].unique().sort().sample(fraction=1.0, shuffle=True, seed=0).to_frame()
+        catalog = classes.join(catalog, on="proxy", how="left", maintain_order="left").head(images)
+        with_split(catalog.sort("image")).write_csv(work / "products.csv")
+        likewise("new", space, work / "products.csv", "--root", data / "products")
+    likewise("encode", space, "--with", f"{BUILT_IN},{NETWORK}")
+    if not (space / "labels.json").exists():
+        likewise("discover", space, "--queries", "split=test", "--n-queries", queries)
+        votes_by(space, "proxy").write_csv(work / "attributes-proxy-not-experts.csv")
+        likewise("label", "import", space, work / "attributes-proxy-not-experts.csv")
+    tuned(space, ("cat",), epochs, rate)
+    if not (space / "runs" / "perceptual" / "encoder.json").exists():
+        likewise("train", "perceptual", space, "--with", f"{BUILT_IN},{STORED}", "--hidden", 0)
 
 
 def clothing(work: Path, data: Path, images: int, epochs: int, rate: float) -> None:

@@ -46,6 +46,10 @@ def fill_page(work: Path, docs: Path) -> None:
         blocks |= {"learning-wardrobe-effects": effects(work / "wardrobe")}
     if (work / "emoji" / EFFECTS).exists():
         blocks |= {"learning-emoji-effects": effects(work / "emoji")}
+    if (work / "products" / "runs" / LEARNED / RESULTS).exists():
+        blocks |= {"learning-products": people(work / "products" / "runs" / LEARNED, ("queries", "items"))}
+    if (work / "products" / EFFECTS).exists():
+        blocks |= {"learning-products-effects": effects(work / "products")}
     if "lite0-cat" in WorkspaceFolder(work / "clothing").encoders():
         blocks |= {"learning-clothing": clothing(work / "clothing")}
     fill(docs / "learning.md", blocks)
@@ -53,6 +57,10 @@ def fill_page(work: Path, docs: Path) -> None:
 
 def percent(value: float) -> str:
     return f"{100 * value:.1f}"
+
+
+def p_value(p: float) -> str:
+    return "< 0.001" if p < 0.0005 else f"{p:.3f}"
 
 
 def ends(low: float, high: float) -> str:
@@ -88,7 +96,7 @@ def people(run: Path, kinds: tuple[str, ...], picked: str = "") -> str:
         for row in best.iter_rows(named=True):
             gain = f"{100 * row['gain']:+.1f} ({100 * row['gain_low']:+.1f} to {100 * row['gain_high']:+.1f})"
             value = f"{percent(row['value'])} | {ends(row['low'], row['high'])}"
-            lines.append(f"| {row['encoder']} | {value} | {gain} | {row['p_holm']:.3f} |")
+            lines.append(f"| {row['encoder']} | {value} | {gain} | {p_value(row['p_holm'])} |")
         lines.append("")
     curve = summary["calibration"]
     said = "that the closer one is chosen" if summary["learned_from"] == "triplets" else 'of "similar"'
@@ -103,7 +111,7 @@ def people(run: Path, kinds: tuple[str, ...], picked: str = "") -> str:
 
 def effects(space: Path) -> str:
     """What each fine-tuning changed, for the two questions, and for images that it did and did not see."""
-    rows = pl.read_parquet(space / EFFECTS)
+    rows = pl.read_parquet(space / EFFECTS).drop_nulls("gain")
     runs = rows["encoder"].unique(maintain_order=True)
     abouts = [read_json(space / "runs" / run / "summary.json") for run in runs]
     epochs = ", ".join(f"{each['task'].upper()} {each['epochs']} epochs at {each['rate']:g}" for each in abouts)
@@ -123,6 +131,8 @@ def effects(space: Path) -> str:
 def _by_item(space: Path, rows: pl.DataFrame) -> list[str]:
     """The same item among images that were trained on and among others: what ids teach, and what carries over."""
     catalog = pl.read_parquet(space / "catalog.parquet")
+    if catalog["item"].is_unique().all():
+        return []
     encoders = [rows["base"][0], *rows["encoder"].unique(maintain_order=True)]
     lines = ["MAP@R by item, of the images of each half among themselves (n images), in percent:\n"]
     halves = {split: catalog.filter(pl.col("split") == split) for split in ("train", "test")}
@@ -144,7 +154,7 @@ def _effect(row: dict[str, Any]) -> str:
     gain = f"{100 * row['gain']:+.1f} ({100 * row['low']:+.1f} to {100 * row['high']:+.1f})"
     question = "what looks alike" if row["question"] == "discovery" else "the same item"
     cells = f"{question}: {row['measure']} | {percent(row['before'])} | {percent(row['after'])} | {gain}"
-    return f"| {row['task'].upper()} | {cells} | {row['p_holm']:.3f} | {row['n_queries']} |"
+    return f"| {row['task'].upper()} | {cells} | {p_value(row['p_holm'])} | {row['n_queries']} |"
 
 
 def clothing(space: Path) -> str:

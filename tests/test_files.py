@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -146,6 +147,35 @@ def test_a_full_disk_is_one_sentence_and_leaves_what_was_there(
     assert path.read_bytes() == before
 
 
+@pytest.mark.skipif(os.name != "posix", reason="no limit for a file's size")
+@pytest.mark.parametrize(
+    "write",
+    [
+        "write_text('a' * 100_000, path)",
+        "write_json(['a' * 100_000], path)",
+        "write_npy(numpy.zeros(100_000), path)",
+        "write_parquet(polars.DataFrame({'a': numpy.random.default_rng(0).random(100_000)}), path)",
+    ],
+)
+def test_bytes_that_the_system_refuses_are_one_sentence_and_leave_what_was_there(write: str, tmp_path: Path) -> None:
+    """As on a full disk, in the middle of a file: it may grow to four blocks."""
+    (tmp_path / "file").write_text("before")
+    code = f"""
+import numpy, polars, resource
+from likewise.errors import LikewiseError
+path = Path({str(tmp_path / "file")!r})
+resource.setrlimit(resource.RLIMIT_FSIZE, (16_384, 16_384))
+try:
+    {write}
+except LikewiseError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", AHEAD + code], check=True, capture_output=True, text=True)
+    assert "file cannot be written (" in done.stdout and "\n" not in done.stdout.strip()
+    assert names(tmp_path) == ["file"]
+    assert (tmp_path / "file").read_text() == "before"
+
+
 def test_a_reason_without_a_name_is_not_printed_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def short(handle: int) -> None:
         raise OSError("5000 requested and 3 written")
@@ -166,3 +196,30 @@ def test_a_file_system_without_locks_still_works(tmp_path: Path, monkeypatch: py
     with locked(tmp_path / "run", "busy"):
         pass
     assert names(tmp_path) == [f".b.txt.1{TEMPORARY}", "a.txt"]
+
+
+def test_bytes_are_on_the_disk_before_a_rename_and_the_rename_before_anything_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut keeps what fsync was told of: a file before its rename, its folder after."""
+    calls: list[str] = []
+    fsync, rename = os.fsync, Path.rename
+
+    def noted_fsync(handle: int) -> None:
+        calls.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+        fsync(handle)
+
+    def noted_rename(path: Path, target: Path) -> Path:
+        calls.append("rename")
+        return rename(path, target)
+
+    monkeypatch.setattr(os, "fsync", noted_fsync)
+    monkeypatch.setattr(Path, "rename", noted_rename)
+    monkeypatch.setattr(Path, "replace", noted_rename)
+    write_text("1", tmp_path / "a.txt")
+    assert calls == ["file", "rename", "folder"]
+    calls.clear()
+    with written_together(tmp_path) as staged:
+        write_text("2", staged.place(tmp_path / "a.txt"))
+    staged_one = ["file", "rename", "folder"]
+    assert calls == [*staged_one, "rename", "folder", "rename", "folder"]

@@ -200,9 +200,17 @@ def staged_workspace(workspace: WorkspaceFolder) -> Iterator[tuple[WorkspaceFold
         yield WorkspaceFolder(staged.staging), staged
 
 
-def write_parquet(table: "pl.DataFrame", path: Path) -> None:
+def write_parquet(table: "pl.DataFrame", path: Path, metadata: dict[str, str] | None = None) -> None:
     """Write a table; the same table always gives the same bytes."""
-    write_atomically(path, lambda file: table.write_parquet(file, compression="zstd"))
+    import polars as pl
+
+    def write(file: BinaryIO) -> None:
+        try:
+            table.write_parquet(file, compression="zstd", metadata=metadata)
+        except pl.exceptions.ComputeError as error:  # how polars says that the system refused to write
+            raise OSError(str(error).splitlines()[0]) from error
+
+    write_atomically(path, write)
 
 
 def read_parquet(path: Path, made_by: str) -> "pl.DataFrame":

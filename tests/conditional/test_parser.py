@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from likewise.conditional.mining import parsing
 from likewise.conditional.mining.hand_annotations import caption_digest, read_annotations, score_parser
 from likewise.conditional.mining.relations import extract_attributes, extract_relations
 from likewise.conditional.mining.tagging import Tagger, textblob_tagger
@@ -99,3 +100,19 @@ def test_silence_and_nonsense_are_not_rewarded() -> None:
     assert score_parser(annotated, [[] for _ in annotated]).recall == 0.0
     wrong = [extract_relations([("stone", "NN"), ("on", "IN"), ("moon", "NN")]) for _ in annotated]
     assert score_parser(annotated, wrong).precision == 0.0
+
+
+def test_a_caption_of_a_hundred_thousand_words_is_parsed_no_further_than_its_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parser takes time by the square of a sentence."""
+    seen: list[str] = []
+
+    def parse(texts: list[str]) -> list[list[tuple[str, str, str]]]:
+        seen.extend(texts)
+        return [[] for _ in texts]
+
+    monkeypatch.setattr(parsing, "_parser", lambda name: parse)
+    pl.DataFrame({"caption": ["dog " * 100_000, "a red dog", None]}).write_parquet(parsing.captions_file(tmp_path))
+    parsing.parse_shard(tmp_path, 0, 10, "any")
+    assert [len(text) for text in seen] == [parsing.MAX_CHARACTERS, 9, 0]

@@ -188,6 +188,48 @@ def test_answers_that_are_no_numbers(outfit_test: Path, tmp_path: Path, scores: 
         read_outfit_answers(tmp_path / "scores.jsonl")
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("questions", lambda table: table.clear(), "no question"),
+        ("questions", lambda table: pl.concat([table, table.head(1)]), "two rows of the question LAT-0"),
+        ("questions", lambda table: table.with_columns(blank=pl.lit(7, table["blank"].dtype)), "none at 7"),
+        ("answers", lambda table: pl.concat([table, table.head(1)]), "two rows of the question LAT-0"),
+        ("answers", lambda table: table.with_columns(question="x" + pl.col("question")), "is no question of the test"),
+        ("items", lambda table: pl.concat([table, table.head(1)]), "two rows of the item"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_tests_of_taste_whose_sums_fit_and_whose_tables_lie(
+    outfit_test: Path, tmp_path: Path, name: str, change: Callable[[pl.DataFrame], pl.DataFrame], said: str
+) -> None:
+    copied = Path(shutil.copytree(outfit_test / "test", tmp_path / "test"))
+    change(pl.read_parquet(copied / f"{name}.parquet")).write_parquet(copied / f"{name}.parquet")
+    resigned_card(copied, json.loads((copied / "card.json").read_text()))
+    with pytest.raises(LikewiseError, match=said):
+        read_outfit_test(copied)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("title", {}), ("description", True), ("sizes", None), ("sizes", {"questions": 99}), ("made", 3)],
+)
+def test_cards_of_tests_of_another_shape(outfit_test: Path, tmp_path: Path, part: str, value: object) -> None:
+    copied = Path(shutil.copytree(outfit_test / "test", tmp_path / "test"))
+    resigned_card(copied, json.loads((copied / "card.json").read_text()) | {part: value})
+    with pytest.raises(LikewiseError, match=r"card\.json: |the card speaks of"):
+        read_outfit_test(copied)
+
+
+@pytest.mark.parametrize("line", ["[]", "null", '{"question": "nobody", "scores": [1, 2, 3]}', "[" * 100_000])
+def test_answers_of_which_one_line_is_no_answer(outfit_test: Path, tmp_path: Path, line: str) -> None:
+    shutil.copytree(outfit_test, tmp_path, dirs_exist_ok=True)
+    with (tmp_path / "scores.jsonl").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(LikewiseError, match=r"scores\.jsonl"):
+        read_outfit_answers(tmp_path / "scores.jsonl")
+
+
 @pytest.mark.parametrize("right", [99, 3, -1])
 def test_a_test_whose_right_answer_is_no_choice(outfit_test: Path, tmp_path: Path, right: int) -> None:
     copied = Path(shutil.copytree(outfit_test / "test", tmp_path / "test"))

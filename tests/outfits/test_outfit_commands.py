@@ -90,7 +90,7 @@ def test_answers_from_elsewhere_are_checked(colour_test: OutfitTest, tmp_path: P
     questions = colour_test.questions
     for rows, why in (
         ([("LAT-0", 3)], "choices 0 to 2, not 3"),
-        ([("other", 0)], "answers no question"),
+        ([("other", 0)], "answers 'other', which is no question"),
         ([("LAT-0", 0), ("LAT-0", 1)], "twice"),
     ):
         path = tmp_path / "answers.csv"

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from likewise import __version__
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.card import checksum_of, has_card, read_card
@@ -31,7 +33,7 @@ from likewise.evaluation.bundles.files import (
 )
 from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.tables import answer_table, item_table, question_table, questions_from_tables
-from likewise.untrusted import TEXT, ColumnRule, check_columns, read_untrusted_parquet
+from likewise.untrusted import TEXT, ColumnRule, check_columns, check_shape, read_untrusted_parquet
 
 FORMAT, VERSION = "likewise-outfit-test", 1
 TABLES = ("questions", "answers", "items")
@@ -53,6 +55,9 @@ COLUMNS = {
         "people": ColumnRule("wholes", null=True),
     },
 }
+
+KEYS = {"questions": "question", "answers": "question", "items": "item"}
+FACTS = {"title": str, "description": str, "licence": str, "likewise": str, "sizes": {}, "made": {}}
 
 
 @dataclass(frozen=True)
@@ -127,7 +132,29 @@ def open_test(path: Path, checksum: str | None = None) -> OutfitTest:
         for name, stored in files.items():
             if name.removesuffix(".parquet") not in TABLES:
                 verify_entry(open_entry, name, stored, path)
-    return OutfitTest(path, card, questions_from_tables(tables["questions"], tables["items"], tables["answers"]))
+    for name, key in KEYS.items():
+        _refuse_repeats(tables[name][key], f"{path}: {name}.parquet")
+    questions = questions_from_tables(tables["questions"], tables["items"], tables["answers"])
+    _check_facts(card, questions, tables["answers"], path)
+    return OutfitTest(path, card, questions)
+
+
+def _refuse_repeats(names: pl.Series, where: str) -> None:
+    if (repeated := names.filter(names.is_duplicated())).len():
+        raise LikewiseError(f"{where} has two rows of the {names.name} {repeated[0]}: keep one.")
+
+
+def _check_facts(card: dict[str, Any], questions: Sequence[OutfitQuestion], answers: pl.DataFrame, path: Path) -> None:
+    """A card is shown to people, so its facts have their types, and its counts are those of the tables."""
+    check_shape(card, FACTS, f"{path}: {CARD}")
+    if not questions:
+        raise LikewiseError(f"{path} has no questions: it is no test.")
+    if unknown := set(answers["question"]) - {question.name for question in questions}:
+        raise LikewiseError(f"{path}: answers.parquet answers {min(unknown)}, which is no question of the test.")
+    for name, n in _sizes(questions).items():
+        if (said := card["sizes"].get(name)) != n:
+            what = name.replace("_", " ")
+            raise LikewiseError(f"{path}: the card speaks of {said} for {what}, the tables of {n}: get it again.")
 
 
 def read_images(test: OutfitTest) -> Iterator[Entry]:

@@ -185,8 +185,10 @@ def read_answers(path: Path, questions: Sequence[OutfitQuestion]) -> Floats:
         raise LikewiseError(f"{path} answers a question twice: keep one row per question.")
     given = {str(row["question"]): row for row in table.iter_rows(named=True)}
     known = {question.name for question in questions}
-    if not known & set(given):
-        raise LikewiseError(f"{path} answers no question of this test (its first question is {questions[0].name}).")
+    if unknown := [name for name in given if name not in known]:
+        raise LikewiseError(
+            f"{path} answers {unknown[0][:60]!r}, which is no question of this test (its first is {questions[0].name})."
+        )
     answers = np.full((len(questions), max(len(question.choices) for question in questions)), np.nan)
     for place, question in enumerate(questions):
         row, n = given.get(question.name), len(question.choices)

@@ -113,6 +113,10 @@ def questions_from_tables(
             raise LikewiseError(
                 f"question {row['question']} is of kind {row['kind']!r}, not {', '.join(get_args(QuestionKind))}."
             )
+        if row["blank"] is not None and row["blank"] > len(row["items"]):
+            raise LikewiseError(
+                f"question {row['question']} shows {len(row['items'])} items, and none at {row['blank']}."
+            )
         answer = right.get(row["question"], {})
         n_choices, people = len(row["choices"]), answer.get("people") or ()
         if n_choices < 2 or not (answer.get("right") is None or answer["right"] < n_choices):

@@ -41,8 +41,16 @@ def with_numbers(rows: pl.DataFrame, before: int = 0) -> pl.DataFrame:
 
 
 def read_table(path: Path, parser: AnnotationParser | None = None) -> pl.DataFrame:
-    """Any table file by its ending, or a sentence that says what is wrong with it."""
-    parser = parser or AnnotationParser(path.parent)
+    """Any table file by its ending, or a sentence that says what is wrong with it.
+
+    Lines that do not fit are told to the parser; without one there is nobody to tell, and the first is an error.
+    """
+    if parser is None:
+        parser = AnnotationParser(path.parent)
+        rows = read_table(path, parser)
+        if parser.malformed:
+            raise LikewiseError(f"{parser.malformed[0]}: mend this line.")
+        return rows
     ending = path.suffix.lower()
     if ending not in ENDINGS or path.is_dir():
         raise LikewiseError(f"{path} is no table I can read: give a file ending in {', '.join(sorted(ENDINGS))}.")

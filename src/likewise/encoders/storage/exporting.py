@@ -14,7 +14,7 @@ from likewise.encoders.storage.reading import encoded_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.files import written_together
 from likewise.lineage.files import sidecar_file, write_lineage
-from likewise.workspace import WorkspaceFolder, discard, write_atomically, write_text
+from likewise.workspace import WorkspaceFolder, discard, write_atomically, write_parquet, write_text
 
 ENDINGS = (".npz", ".npy", ".parquet", ".safetensors")
 
@@ -49,7 +49,7 @@ def export_vectors(workspace: WorkspaceFolder, encoder: str, path: Path) -> Expo
         write_atomically(path, lambda file: np.savez(file, **arrays))  # type: ignore[arg-type]
     elif ending == ".parquet":
         table = pl.DataFrame({"image": images, "vector": list(vectors)})
-        write_atomically(path, lambda file: table.write_parquet(file, metadata={KEY: as_text(lineage)}))
+        write_parquet(table, path, {KEY: as_text(lineage)})
     else:
         from safetensors.numpy import save
 

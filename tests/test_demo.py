@@ -13,6 +13,7 @@ import pytest
 from likewise.synthetic import SIMILAR_AT, similarity
 from likewise.workspace import WorkspaceFolder, read_json
 
+SMALL = ("--items", "40", "--n-queries", "12", "--seed", "4")
 DATED = "results/discovery.note.json"  # says when the results were made; the only file that reads the clock
 
 
@@ -109,11 +110,17 @@ def test_the_network_of_the_base_install_is_ahead_of_every_descriptor(whole: tup
     assert results["n_queries"].min() >= 90  # type: ignore[operator]
 
 
-def test_two_runs_with_one_seed_give_identical_files(tmp_path: Path) -> None:
-    for name in ("first", "second"):
-        (tmp_path / name).mkdir()
-        demo(tmp_path / name, "--items", "40", "--n-queries", "12", "--seed", "4")
-    first, second = tmp_path / "first" / "demo", tmp_path / "second" / "demo"
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A demo that two tests share: one repeats it elsewhere, one runs it again in its place."""
+    folder = tmp_path_factory.mktemp("small")
+    demo(folder, *SMALL)
+    return folder
+
+
+def test_two_runs_with_one_seed_give_identical_files(small: Path, tmp_path: Path) -> None:
+    demo(tmp_path, *SMALL)
+    first, second = small / "demo", tmp_path / "demo"
     files = sorted(path.relative_to(first) for path in first.rglob("*") if path.is_file())
     assert files == sorted(path.relative_to(second) for path in second.rglob("*") if path.is_file())
     assert len(files) > 120
@@ -121,10 +128,10 @@ def test_two_runs_with_one_seed_give_identical_files(tmp_path: Path) -> None:
     assert different in ([], [DATED])
 
 
-def test_running_it_again_does_nothing_twice(tmp_path: Path) -> None:
-    demo(tmp_path, "--items", "20", "--n-queries", "6")
-    shards = {path: path.stat().st_mtime_ns for path in (tmp_path / "demo" / "vectors").rglob("*.npy")}
-    printed = demo(tmp_path, "--items", "20", "--n-queries", "6")
+def test_running_it_again_does_nothing_twice(small: Path) -> None:
+    shards = {path: path.stat().st_mtime_ns for path in (small / "demo" / "vectors").rglob("*.npy")}
+    assert shards
+    printed = demo(small, *SMALL)
     assert printed.count("already encoded") >= 5
     assert {path: path.stat().st_mtime_ns for path in shards} == shards
 

@@ -18,8 +18,11 @@ from likewise.chain import ChainPart
 from likewise.discovery.step import pool_part
 from likewise.encoders.storage.reading import vectors_parts
 from likewise.evaluation.coverage import CatalogCoverage, catalog_coverage
+from likewise.evaluation.measured_encoders import encoders_to_measure
+from likewise.evaluation.over_time import read_over_time
 from likewise.evaluation.stored import results_part
 from likewise.labeling.state import labels_part, read_votes_or_reason, votes_part
+from likewise.labeling.step import current_labels
 from likewise.report.state import report_part
 from likewise.workspace import FIRST_VERSION, WARDROBE, WorkspaceFolder, read_parquet
 
@@ -60,20 +63,20 @@ def workspace_status(workspace: WorkspaceFolder) -> WorkspaceStatus:
     settings, reading = workspace.settings(), read_votes_or_reason(workspace)
     pool, labels = pool_part(workspace), labels_part(workspace, reading)
     results = results_part(workspace, pool, labels)
-    parts = (
-        *vectors_parts(workspace),
-        pool,
-        votes_part(workspace, reading),
-        labels,
-        results,
-        report_part(workspace, results),
-    )
+    made = [labels, results, report_part(workspace, results)]
+    if workspace.as_of is not None:
+        made = _as_of_then(workspace, labels)
+    parts = (*vectors_parts(workspace), pool, votes_part(workspace, reading), *made)
     source = str(settings["source"])
     version = next(each for each in read_versions(workspace) if each.version == catalog_version(workspace))
     n_missing, n_new = (0, 0) if workspace.as_of else count_file_changes(workspace, source)
     coverage = catalog_coverage(workspace) if version.version > FIRST_VERSION else None
-    following = next_command(workspace, parts, drawn=source == WARDROBE)
-    if coverage is not None and coverage.n_open_pairs and pool.state == "current" and source != WARDROBE:
+    if workspace.as_of is not None:
+        following = f"likewise evaluate {workspace.path} --as-of {version.version}"
+    else:
+        following = next_command(workspace, parts, drawn=source == WARDROBE)
+    waits = coverage is not None and coverage.n_open_pairs and pool.state == "current" and not workspace.as_of
+    if coverage is not None and waits and source != WARDROBE:
         following = f"likewise label serve {workspace.path} ({coverage.n_open_pairs:,} new pairs wait for a label)"
     return WorkspaceStatus(
         str(workspace.path),
@@ -87,6 +90,19 @@ def workspace_status(workspace: WorkspaceFolder) -> WorkspaceStatus:
         n_new,
         coverage,
     )
+
+
+def _as_of_then(workspace: WorkspaceFolder, labels: ChainPart) -> list[ChainPart]:
+    """Labels, results and report of an earlier version: what the votes of then say, and what was measured then."""
+    measure = f"likewise evaluate {workspace.path} --as-of {workspace.as_of}"
+    if labels.state != "missing":
+        table = current_labels(workspace)
+        n_similar = int((table["label"] == 1).sum())
+        labels = ChainPart(labels.name, "current", f"{len(table):,} of the images of then, {n_similar:,} similar")
+    history = read_over_time(workspace).filter(pl.col("version") == workspace.as_of)
+    holds = f"{history['encoder'].n_unique()} models, measured then" if len(history) else ""
+    results = ChainPart("results", "current" if holds else "missing", holds, command=measure)
+    return [labels, results]
 
 
 def count_file_changes(workspace: WorkspaceFolder, source: str) -> tuple[int, int]:
@@ -116,7 +132,10 @@ def _encode_all(workspace: WorkspaceFolder, first: ChainPart, early: list[ChainP
 def next_command(workspace: WorkspaceFolder, parts: tuple[ChainPart, ...], *, drawn: bool) -> str:
     """The first command that brings the workspace further."""
     by_name = {part.name: part for part in parts}
-    early = [part for part in parts if part.name.startswith("vectors")] + [by_name["pool"]]
+    left_behind = set(workspace.encoders()) - set(encoders_to_measure(workspace))
+    early = [
+        part for part in parts if part.name.startswith("vectors") and part.name.partition("/")[2] not in left_behind
+    ] + [by_name["pool"]]
     if first := next((part for part in early if not part.usable or part.state == "behind"), None):
         return _encode_all(workspace, first, early)
     labels, votes = by_name["labels"], by_name["votes"]

@@ -131,6 +131,7 @@ def test_status_of_a_date_has_the_pool_of_that_date(shop: Path, design: str) -> 
     store_pool(workspace, make_pool(workspace, PoolSettings(("colour", "shape"), n_queries=12, **drawn)), replace=True)
     vote(workspace)
     counts = [pl.read_parquet(workspace.pool_file).select("query", "candidate").n_unique()]
+    n_labels = workspace.labels().table.height
     for number in range(3):
         save_shape(shop / "photos", "circle", ("gold", "silver", "cyan")[number], number)
         (shop / "photos" / "square" / f"{('red', 'blue', 'green')[number]}-0.png").unlink()
@@ -140,8 +141,11 @@ def test_status_of_a_date_has_the_pool_of_that_date(shop: Path, design: str) -> 
             workspace.discover()
         counts.append(pl.read_parquet(workspace.pool_file).select("query", "candidate").n_unique())
     for version, count in enumerate(counts, 1):
-        held = Workspace(workspace.path, as_of=str(version)).status().status.part("pool").holds
-        assert held.startswith(f"{count} pairs"), version
+        then = Workspace(workspace.path, as_of=str(version)).status().status
+        assert then.part("pool").holds.startswith(f"{count} pairs"), version
+        assert not then.stale and then.next.endswith(f"--as-of {version}")
+    first = Workspace(workspace.path, as_of="1").status().status
+    assert first.part("labels").holds.startswith(f"{n_labels} of the images of then")
     assert workspace.status().status.part("pool").holds.startswith(f"{counts[-1]} pairs")
     assert len(set(counts)) > 2
 
@@ -274,9 +278,6 @@ def test_photos_that_come_and_go_cost_no_vote_with_vectors_of_elsewhere_too(
         words = following.split()
         if words[1] == "update":
             run(*words[1:])
-        elif words[1] == "encode" and "--import" in words:
-            bring_vectors(shop / "next.npz")
-            run(*(shop / "next.npz" if word == "FILE" else word for word in words[1:]))
         elif words[1] == "encode":
             run(*words[1:], "--workers", 1)
         elif words[:3] == ["likewise", "label", "serve"]:
@@ -285,7 +286,16 @@ def test_photos_that_come_and_go_cost_no_vote_with_vectors_of_elsewhere_too(
             run(*words[1:])
         else:
             break
-    assert [step.split()[1] for step in steps] == ["update", "encode", "encode", "discover", "label", "report", "at"]
+    assert [step.split()[1] for step in steps] == ["update", "encode", "discover", "label", "report", "at"]
+    summary = json.loads((workspace.results_folder / "summary.json").read_text())
+    assert summary["encoders"] == ["colour", "shape"]  # vectors of elsewhere keep nothing from going on
+    assert any(note.startswith("not measured") and "mine" in note for note in summary["lineage"]["notes"])
+    assert "--import FILE --name mine" in workspace.status().status.part("vectors/mine").command
+    bring_vectors(shop / "next.npz")
+    run("encode", shoes, "--import", shop / "next.npz", "--name", "mine")
+    assert json.loads(run("status", shoes, "--json"))["next"] == f"likewise report {shoes}"
+    run("report", shoes)
+    assert json.loads((workspace.results_folder / "summary.json").read_text())["encoders"][1] == "mine"
     gone = ["circle/red-0.png", "square/blue-1.png", "triangle/green-0.png", "triangle/red-1.png"]
     moved = {"circle/blue-0.png": "circle/azure.png", "square/red-0.png": "attic/square.png"}
     kept = before.filter(~pl.col("query").is_in(gone) & ~pl.col("candidate").is_in(gone))

@@ -107,7 +107,8 @@ def print_changes(workspace: Path, done: "CatalogUpdate") -> None:
     copies, across = done.copies
     if copies:
         of_others = f", {across:,} of them of another item" if across else ""
-        echo(f"  {copies:,} of the new pictures have a copy, exact or near{of_others}: `likewise explore` shows them")
+        have = "has" if copies == 1 else "have"
+        echo(f"  {copies:,} of the new pictures {have} a copy, exact or near{of_others}: `likewise explore` shows them")
     pairs = done.pairs
     if pairs.n_kept or pairs.n_retired:
         echo(

@@ -11,6 +11,7 @@ from likewise.discovery.proposals import drop_random_pairs, fed_by
 from likewise.discovery.step import Pool, read_pool
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
+from likewise.evaluation.measured_encoders import encoders_to_measure
 from likewise.evaluation.measurements import EncoderVectors
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs, refuse_queries_without_candidates
 from likewise.evaluation.screening import pairs_among, screen_labels
@@ -62,7 +63,7 @@ def read_inputs(
     if settings.half is not None:
         chosen = select_half(read_catalog(workspace), settings.half)
         labels, pool = pairs_among(labels, chosen["image"]), _pool_among(pool, chosen)
-    screening = screen_labels(workspace, encoders or there, settings.half)
+    screening = screen_labels(workspace, encoders or encoders_to_measure(workspace), settings.half)
     names = screening.choose(encoders)
     generators = (name for name in label_generators(labels, pool) if name in there)
     pairs = _judged(workspace, [*names, *generators], labels, pool)

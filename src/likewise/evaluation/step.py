@@ -32,6 +32,7 @@ from likewise.evaluation.identification import identification_table
 from likewise.evaluation.incomplete import open_pairs
 from likewise.evaluation.judged import StoredVectors, read_inputs
 from likewise.evaluation.leave_one_out import leave_one_out
+from likewise.evaluation.measured_encoders import left_behind_notes
 from likewise.evaluation.mistakes import mistake_table
 from likewise.evaluation.own_pairs import own_pairs_table
 from likewise.evaluation.pairs import JudgedPairs
@@ -199,6 +200,7 @@ def evaluate_workspace(
                     [*pairs.queries, *pairs.gallery],
                 ),
                 *of_judge,
+                *left_behind_notes(workspace, encoders),
             ],
         ),
         settings=settings,

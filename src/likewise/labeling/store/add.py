@@ -77,7 +77,7 @@ def _add_askings(
         query, candidate, expert, answer, _, stored = changed.row(0)
         raise LikewiseError(
             f"{expert} answered the pair ({query}, {candidate}) {stored!r} before and {answer!r} in {source}"
-            f"{and_others(changed.height)}: nothing was stored; correct the new votes, or ask to replace."
+            f"{and_others(changed.height)}: nothing was stored; correct the new votes, or ask to replace (--replace)."
         )
     new = compared.filter(pl.col("stored").is_null())
     _add_events(connection, pl.concat([new, changed]).drop("stored"), asking, source, kind)

@@ -1,7 +1,7 @@
 """Run everything behind `papers.md` and fill its tables: `python docs/papers.py --data FOLDER --work FOLDER`.
 
 The folder of --data holds `products`, `clothing` and `reality_check`; in that of --work the runs are made, and go on
-where they stopped: about 20 minutes of one core. Published numbers are in `docs/published`. `python
+where they stopped. Published numbers are in `docs/published`. `python
 docs/vsd_negatives.py` fills the table of sampled negatives.
 """
 

@@ -41,8 +41,8 @@ ABLATION: dict[str, Any] = {
     "lr": 1e-5,
     "trials": 2,
     "reruns": 2,
-    "steps": 25,
-    "evaluate-every": 25,
+    "steps": 16,
+    "evaluate-every": 16,
 }
 """Of a pretrained network at 32 pixels, a size that it has not learned: few steps teach it something. At 1e-4 RMSprop
 destroyed it; a small network from nothing was better untrained for 600 steps (fold 0, validation classes). The first

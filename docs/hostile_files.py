@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--only", action="append", default=[], help="the name of a format; may be repeated")
     asked = parser.parse_args()
-    lines = ["| format | inputs | refused with a sentence | damage undone | read |", "|---|---|---|---|---|"]
+    lines = ["| format | inputs | refused with a sentence | read, unchanged | read |", "|---|---|---|---|---|"]
     for form in all_formats(asked.work):
         kept = asked.work / f"{form.name}.attack.json"
         if form.name in asked.only or (not asked.only and not kept.exists()):

@@ -20,6 +20,7 @@ from likewise.evaluation.estimates.shown import shown_by_default
 from likewise.evaluation.rank_correlation import kendall
 
 KEEP_EVERY = 10
+SELDOM = 0.05
 UNBIASED = "by value: "
 DESIGN_NAMES: dict[DrawnDesign, str] = {
     "sampled": "sampled",
@@ -136,9 +137,9 @@ def _order(values: Floats, truth: Floats) -> tuple[float, bool]:
 def estimates_table(done: list[Campaigns]) -> str:
     """One row per measure and design."""
     lines = [
-        "| measure | design | truth | bias: generators | new models | standard error: drawing | with queries "
+        "| measure | design | shown | truth | bias: generators | new models | standard error: drawing | with queries "
         "| covered: generators | new models |",
-        "|---" * 9 + "|",
+        "|---" * 10 + "|",
     ]
     for name in done[0].errors:
         for one in done:
@@ -152,41 +153,59 @@ def _cells(name: str, done: Campaigns) -> list[str]:
     n_generators = done.bench.n_generators
     groups = [slice(0, 1)] if name == POSITIVES else [slice(0, n_generators), slice(n_generators, None)]
     scale, digits = (1.0, 2) if name == POSITIVES else (100.0, 1)
-    bias = [_worst(scale * rows[:, group, 0].mean(axis=0), digits) for group in groups]
-    covered = [_range(100.0 * rows[:, group, 3].mean(axis=0)) for group in groups]
+    error, covers = shown_means(rows, 0), shown_means(rows, 3)
+    bias = [_worst(scale * error[group], digits) for group in groups]
+    covered = [_range(100.0 * covers[group]) for group in groups]
     drawing, together = (_range(scale * np.sqrt((rows[:, :, side] ** 2).mean(axis=0)), digits) for side in (1, 2))
     if name == POSITIVES:
         bias, covered = [*bias, ""], [*covered, ""]
-    shown = name.replace('"', "") if name != POSITIVES else "similar items a query"
-    return [shown, DESIGN_NAMES[done.plan.design], _range(scale * truth, digits), *bias, drawing, together, *covered]
+    title = name.replace('"', "") if name != POSITIVES else "similar items a query"
+    often = rows[:, :, 4].mean(axis=0)
+    shown = f"{_range(100.0 * often, 0)} %" if often.any() else "no"
+    where = [title, DESIGN_NAMES[done.plan.design], shown, _range(scale * truth, digits)]
+    return [*where, *bias, drawing, together, *covered]
+
+
+def shown_means(rows: Floats, column: int) -> Floats:
+    """Per model the mean over the campaigns in which its estimate is shown; over all where it hardly ever is."""
+    shown = rows[:, :, 4]
+    kept = np.where(shown.mean(axis=0) >= SELDOM, shown, 1.0)
+    return np.asarray((rows[:, :, column] * kept).sum(axis=0) / kept.sum(axis=0))
 
 
 def coverage_sentence(done: list[Campaigns], shown: tuple[str, ...]) -> str:
     """The worst bias and the range of coverage over models, of the measures that are shown by default."""
     parts = []
     for one in done:
-        tables = {name: one.errors[name] for name in shown if name in one.errors}
-        bias = {name: 100.0 * np.abs(rows[:, :, 0].mean(axis=0)).max() for name, rows in tables.items()}
-        covered = np.concatenate([100.0 * rows[:, :, 3].mean(axis=0) for rows in tables.values()])
+        tables = {name: one.errors[name] for name in shown if name in one.errors and one.errors[name][:, :, 4].any()}
+        bias = {name: 100.0 * np.abs(shown_means(rows, 0)).max() for name, rows in tables.items()}
+        covered = np.concatenate([100.0 * shown_means(rows, 3) for rows in tables.values()])
         inside = np.mean((covered >= 93.0) & (covered <= 97.0))
         worst = max(bias, key=lambda name: bias[name])
         parts.append(
             f"{DESIGN_NAMES[one.plan.design]}: bias at most {bias[worst]:.1f} points ({worst.replace(chr(34), '')}), "
             f"covered {covered.mean():.1f} % on average, from {covered.min():.1f} to {covered.max():.1f}; within "
-            f"93–97 % in {100 * inside:.0f} % of measures and models."
+            f"93–97 % in {100 * inside:.0f} % of measures and models (a share of {one.n} campaigns has itself a "
+            f"standard error of {100.0 * np.sqrt(0.95 * 0.05 / one.n):.1f} points)."
         )
-    noise = 100.0 * np.sqrt(0.95 * 0.05 / done[0].n)
-    return " ".join([*parts, f"A share of {done[0].n} campaigns has itself a standard error of {noise:.1f} points."])
+    return "\n\n".join(parts)
 
 
 def order_table(done: list[Campaigns]) -> str:
-    lines = ["| order by | design | right in | Kendall's tau with the truth |", "|---|---|---|---|"]
+    lines = [
+        "| order by | design | right in | Kendall's tau with the truth | by the unbiased value: right in | tau |",
+        "|---" * 6 + "|",
+    ]
     for one in done:
         for name, found in one.orders.items():
+            if name.startswith(UNBIASED):
+                continue
             tau, right = found.T
             design = "EDS" if name.startswith("EDS: ") else DESIGN_NAMES[one.plan.design]
             shown = name.removeprefix("EDS: ").replace(chr(34), "")
-            lines.append(f"| {shown} | {design} | {100 * right.mean():.0f} % | {tau.mean():.3f} |")
+            by_value = one.orders.get(f"{UNBIASED}{name}")
+            beside = " | " if by_value is None else f"{100 * by_value[:, 1].mean():.0f} % | {by_value[:, 0].mean():.3f}"
+            lines.append(f"| {shown} | {design} | {100 * right.mean():.0f} % | {tau.mean():.3f} | {beside} |")
     return "\n".join(lines)
 
 

@@ -2,7 +2,8 @@
 
 Questions: which of two models is better, for every two of eight; which of three is best, for all sets of three that
 hold the best two; and the share of similar pairs found (recall within 5 points). `--quick` makes few campaigns, and
-prints instead of writing the page.
+prints instead of writing the page. Campaigns are kept in the work folder as they are made; a run that was interrupted
+goes on where it stopped, and `--as-is` makes tables of those that there are.
 """
 
 import argparse
@@ -10,13 +11,12 @@ import os
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 from marks import fill
-from sampling_bench import Bench, Ints, drawn_wardrobe, materials_bench
+from sampling_bench import Bench, Floats, Ints, drawn_wardrobe, materials_bench
 from sampling_draws import DrawnDesign, RoundOfPairs, draw_campaign_rounds, labelled
 
 from likewise.evaluation.estimates.catalog_measures import ExpectedMeasure
@@ -31,7 +31,7 @@ from likewise.evaluation.stopping.settled import Settlement, settle
 
 PAGE = Path(__file__).parent / "stopping.md"
 K, MEASURE, MARGIN, EVERY = 10, "P@10", 0.05, 50
-N_QUERIES, LABELS_PER_QUERY, FIRST_LOOK = 40, 20, 200
+N_QUERIES, LABELS_PER_QUERY, FIRST_LOOK, KEEP_EVERY = 40, 20, 200, 10
 DESIGNS: dict[DrawnDesign, str] = {
     "sampled": "sampled",
     "comparing": "adaptive, for comparing",
@@ -68,30 +68,24 @@ def estimate_precision(bench: Bench, drawn: LabelledDraw, rows: Sequence[int], s
     return CatalogEstimates(list(bench.names), found, positives, len(drawn.query), int(drawn.label.sum()))
 
 
-@dataclass
-class Looks:
-    """One question over many campaigns: when it was settled, whether rightly, and what looking often would do."""
-
-    title: str
-    kind: str
-    settled_at: list[int] = field(default_factory=list)
-    wrong: list[bool] = field(default_factory=list)  # settled with a wrong answer
-    settled: list[bool] = field(default_factory=list)
-    peeking: list[bool] = field(default_factory=list)  # a 95 % interval of one look ever named a wrong winner
-    outside: list[bool] = field(default_factory=list)  # the truth was outside the sequence at some look
+SETTLED_AT, SETTLED, WRONG, PEEKING, OUTSIDE = range(5)
+"""Of one question in one campaign: labels when it was settled (all, if never), whether it was, and with a wrong answer;
+whether a 95 % interval of one look ever named a wrong winner; whether the truth was ever outside the sequence."""
 
 
-def questions(bench: Bench) -> dict[LabelingGoal, Looks]:
+def questions(bench: Bench) -> list[LabelingGoal]:
     truth = bench.truth()[MEASURE]
     by_value = [bench.names[place] for place in np.argsort(-truth)]
     goals = [LabelingGoal("better", pair, MEASURE, MARGIN) for pair in combinations(bench.names, 2)]
     goals += [LabelingGoal("best", (*by_value[:2], third), MEASURE, MARGIN) for third in by_value[2:]]
-    goals.append(LabelingGoal("recall", (), MEASURE, MARGIN))
-    return {goal: Looks(goal.question, goal.kind) for goal in goals}
+    return [*goals, LabelingGoal("recall", (), MEASURE, MARGIN)]
 
 
-def run_campaign(bench: Bench, design: DrawnDesign, looks: dict[LabelingGoal, Looks], seed: int) -> None:
-    """Rounds one after the other, labels of a round in random order; look after every 50 and settle goal by goal."""
+def run_campaign(bench: Bench, design: DrawnDesign, goals: list[LabelingGoal], seed: int) -> Floats:
+    """Rounds one after the other, labels of a round in random order; look after every 50 and settle goal by goal.
+
+    Returns (questions, 5).
+    """
     rng = np.random.default_rng([3, seed])
     queries = rng.integers(0, bench.n_queries, N_QUERIES)
     truth = dict(zip(bench.names, bench.truth()[MEASURE], strict=True))
@@ -99,27 +93,22 @@ def run_campaign(bench: Bench, design: DrawnDesign, looks: dict[LabelingGoal, Lo
     rounds = draw_campaign_rounds(bench, queries, N_QUERIES * LABELS_PER_QUERY, design, rng)
     orders = [rng.permutation(len(one.query)) for one in rounds]
     n_labels = sum(map(len, orders))
-    done = {goal: Looks(goal.question, goal.kind) for goal in looks}
+    done = np.zeros((len(goals), 5))
+    done[:, SETTLED_AT] = n_labels
     for n in range(FIRST_LOOK, n_labels + 1, EVERY):
         so_far = labelled(bench, queries, _arrived(rounds, orders, n), design)
         if so_far.label.min() == so_far.label.max():
             continue
         found = estimate_precision(bench, so_far, queries.tolist(), seed)
-        for goal, one in done.items():
+        for goal, row in zip(goals, done, strict=True):
             answer = settle(goal, found)
-            one.outside.append(_outside(goal, answer, found, truth, n_similar))
+            row[OUTSIDE] = max(row[OUTSIDE], _outside(goal, answer, found, truth, n_similar))
             if goal.kind == "better":
-                one.peeking.append(_wrong_at_one_look(goal, found, truth))
-            if answer.settled and not one.settled_at:
-                one.settled_at.append(n)
-                one.wrong.append(_wrong(goal, answer, found, truth, n_similar))
-    for goal, one in looks.items():
-        mine = done[goal]
-        one.settled_at.append(mine.settled_at[0] if mine.settled_at else n_labels)
-        one.settled.append(bool(mine.settled_at))
-        one.wrong.append(bool(mine.wrong and mine.wrong[0]))
-        one.peeking.append(any(mine.peeking))
-        one.outside.append(any(mine.outside))
+                row[PEEKING] = max(row[PEEKING], _wrong_at_one_look(goal, found, truth))
+            if answer.settled and not row[SETTLED]:
+                wrong = _wrong(goal, answer, found, truth, n_similar)
+                row[[SETTLED_AT, SETTLED, WRONG]] = n, 1.0, wrong
+    return done
 
 
 def _arrived(rounds: list[RoundOfPairs], orders: list[Ints], n: int) -> list[RoundOfPairs]:
@@ -179,7 +168,7 @@ def _wrong_at_one_look(goal: LabelingGoal, found: CatalogEstimates, truth: dict[
     return bool(low > 0.0 >= gap or high < 0.0 <= gap)
 
 
-def summary_rows(looks: dict[LabelingGoal, Looks], bench: Bench, design: DrawnDesign) -> list[str]:
+def summary_rows(goals: list[LabelingGoal], looks: Floats, bench: Bench, design: DrawnDesign) -> list[str]:
     """One line per kind of question: means over its questions, and the worst of them."""
     lines, n_labels = [], N_QUERIES * LABELS_PER_QUERY
     for kind, title in (
@@ -187,45 +176,52 @@ def summary_rows(looks: dict[LabelingGoal, Looks], bench: Bench, design: DrawnDe
         ("best", "best of three"),
         ("recall", "recall within ± 5 points"),
     ):
-        some = [one for one in looks.values() if one.kind == kind]
-        wrong, outside, peeking = (
-            [100.0 * float(np.mean(values)) for values in side]
-            for side in (
-                [one.wrong for one in some],
-                [one.outside for one in some],
-                [one.peeking for one in some],
-            )
-        )
-        saved = 100.0 * (1.0 - np.concatenate([one.settled_at for one in some]) / n_labels)
-        quantiles = ", ".join(f"{value:.0f}" for value in np.quantile(saved, (0.1, 0.5, 0.9)))
+        some = looks[:, [place for place, goal in enumerate(goals) if goal.kind == kind]]
+        wrong, outside, peeking = (100.0 * some[:, :, side].mean(axis=0) for side in (WRONG, OUTSIDE, PEEKING))
+        settled = some[:, :, SETTLED] == 1.0
+        saved = 100.0 * (1.0 - some[:, :, SETTLED_AT] / n_labels)
         cells = [
             bench.title,
             DESIGNS[design],
-            f"{title} ({len(some)})",
-            f"{np.mean(wrong):.1f} %, {max(wrong):.1f} %",
-            f"{np.mean(outside):.1f} %, {max(outside):.1f} %",
-            f"{max(peeking):.1f} %" if kind == "better" else "",
-            f"{100 * np.mean(np.concatenate([one.settled for one in some])):.0f} %",
-            f"{quantiles} %",
+            f"{title} ({some.shape[1]})",
+            f"{wrong.mean():.1f} %, {wrong.max():.1f} %",
+            f"{outside.mean():.1f} %, {outside.max():.1f} %",
+            f"{peeking.max():.1f} %" if kind == "better" else "",
+            f"{100 * settled.mean():.0f} %",
+            _quantiles(saved),
+            _quantiles(saved[settled]) if settled.any() else "",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
-def run(bench: Bench, design: DrawnDesign, n_campaigns: int) -> str:
+def _quantiles(saved: Floats) -> str:
+    return ", ".join(f"{value:.0f}" for value in np.quantile(saved, (0.1, 0.5, 0.9))) + " %"
+
+
+def run(bench: Bench, design: DrawnDesign, n_campaigns: int, kept: Path) -> str:
     """The table of one design."""
     lines = [
         "| catalog | design | question (how many) | wrong answer: mean, worst | truth ever outside: mean, worst "
-        "| wrong winner at any 95 % interval: worst | settled | labels saved: 10 %, 50 %, 90 % |",
-        "|---" * 8 + "|",
+        "| wrong winner at any 95 % interval: worst | settled | labels saved: 10 %, 50 %, 90 % "
+        "| where settled: 10 %, 50 %, 90 % |",
+        "|---" * 9 + "|",
     ]
-    looks, started = questions(bench), time.process_time()
-    for seed in range(n_campaigns):
-        run_campaign(bench, design, looks, seed)
-    lines += summary_rows(looks, bench, design)
+    goals, file = questions(bench), kept / f"stopping-{bench.name}-{design}.npz"
+    looks, seconds = np.empty((0, len(goals), 5)), 0.0
+    if file.exists():
+        with np.load(file) as stored:
+            looks, seconds = stored["looks"], float(stored["seconds"])
+    for seed in range(len(looks), n_campaigns):
+        started = time.process_time()
+        looks = np.concatenate([looks, run_campaign(bench, design, goals, seed)[None]])
+        seconds += time.process_time() - started
+        if len(looks) % KEEP_EVERY == 0 or len(looks) == n_campaigns:
+            np.savez(file, looks=looks, seconds=seconds)
+    lines += summary_rows(goals, looks, bench, design)
     said = (
-        f"{n_campaigns:,} campaigns of {N_QUERIES * LABELS_PER_QUERY:,} labels for {N_QUERIES} queries, looked at "
-        f"after every {EVERY} labels from {FIRST_LOOK} on; {time.process_time() - started:.0f} s of processor time."
+        f"{len(looks):,} campaigns of {N_QUERIES * LABELS_PER_QUERY:,} labels for {N_QUERIES} queries, looked at "
+        f"after every {EVERY} labels from {FIRST_LOOK} on; {seconds:.0f} s of processor time."
     )
     return f"{said}\n\n" + "\n".join(lines)
 
@@ -236,15 +232,18 @@ def main() -> None:
     asked.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "likewise-sampling")
     asked.add_argument("--campaigns", type=int, help="how many; 1,000 by default, 2 with --quick")
     asked.add_argument("--catalog", choices=("materials", "wardrobe"), default="materials")
+    asked.add_argument("--as-is", action="store_true", help="tables of the campaigns kept, no further ones")
     asked.add_argument("--only", choices=tuple(DESIGNS), help="run one design")
     given = asked.parse_args()
-    n_campaigns = given.campaigns or (2 if given.quick else 1000)
+    n_campaigns = 0 if given.as_is else given.campaigns or (2 if given.quick else 1000)
+    kept: Path = given.work / ("quick" if given.quick else "campaigns")
+    kept.mkdir(parents=True, exist_ok=True)
     data = Path(os.environ.get("LIKEWISE_DATA", "../shared/data"))
     wardrobe = given.catalog == "wardrobe"
     bench = drawn_wardrobe(given.work, 600, 3) if wardrobe else materials_bench(given.work, data)
     for block, design in BLOCKS.items():
         if given.only in (None, design):
-            text = run(bench, design, n_campaigns)
+            text = run(bench, design, n_campaigns, kept)
             if given.quick:
                 print(text)
             else:

@@ -51,8 +51,12 @@ def test_two_rounds_from_a_new_workspace_to_the_report(tmp_path: Path, run: Run)
         for row in json.loads(ran.out)["tables"]["catalog"]
         if (row["encoder"], row["measure"]) == ("colour", "P@5")
     ]
-    assert f"{100 * value:.1f}" in run("evaluate", target, "--k", "1,5").out
+    printed = run("evaluate", target, "--k", "1,5").out
+    assert f"{100 * value:.1f}" in printed
+    left_out = "Not shown, because these labels cannot tell it closely enough or without bias: Recall@5, nDCG@5, AP,"
+    assert left_out in " ".join(printed.split())
     assert run("report", target).code == 0
+    assert left_out in (target / "report" / "index.html").read_text()
 
     asked_pairs = set(pool.select("query", "candidate").rows())
     query, images = pool["query"][0], pool["candidate"].unique().sort().to_list()

@@ -4,10 +4,9 @@ Rounds. What a round draws depends on the labels of the rounds before, but given
 known: with the pairs drawn before taken as known, round t gives an estimate e_t that is unbiased whatever came before,
 so the estimates of the rounds differ from the truth by steps of a martingale, and any mean of them with weights w_t
 fixed in advance is unbiased too. (Weights that follow what a round turned out to be are not: later rounds are what
-earlier labels made them.) The first round counts by its labels. Of a later one the labels that the sampled design would
-have drawn count (SAMPLED_SHARES): it spends the others on pairs that the question prefers, so that each label of all
-other pairs stands for the more, and its estimate is by so much the less certain. In such a mean a
-pair of round r with probability p has the weight
+earlier labels made them.) Rounds count by their labels; but a later round that looks for likely pairs only by
+ROUND_WORTH of them: each of its few labels of other pairs stands for the more, and its estimate is the less certain. In
+such a mean a pair of round r with probability p has the weight
 
     w_r / p + sum of w_t over later rounds t,
 
@@ -32,11 +31,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from likewise.discovery.designs.adaptive import SAMPLED_SHARES, Purpose
+from likewise.discovery.designs.adaptive import Purpose
 from likewise.discovery.designs.units import CatalogUnits
 from likewise.discovery.pool import FIRST_ROUND, PICKED
 from likewise.errors import LikewiseError
 from likewise.evaluation.estimates.chances import Floats, Ints
+
+ROUND_WORTH: dict[Purpose, float] = {"finding": 0.15, "comparing": 1.0}
+"""What a label of a later round counts beside one of the first; chosen on a catalog of its own (docs/sampling.md)."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +136,8 @@ def labelled_draw(
 
 
 def round_counts(sizes: Sequence[float], purpose: Purpose | None) -> list[float]:
-    """What each round counts in a mean of rounds: the labels that the sampled design would have drawn too."""
-    share = 1.0 if purpose is None else SAMPLED_SHARES[purpose]
+    """What each round counts in a mean of rounds."""
+    share = 1.0 if purpose is None else ROUND_WORTH[purpose]
     return [size * (share if number else 1.0) for number, size in enumerate(sizes)]
 
 

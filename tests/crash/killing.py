@@ -249,10 +249,13 @@ def _run_again(server: CommandServer, command: Command, work: Path, wanted: dict
 
 
 def start_over(before: Path, work: Path, argv: Sequence[str]) -> None:
-    """Copy what a command line names of the workspaces and files that were built."""
+    """Copy what a command line names of what was built, and the pictures of its workspaces."""
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     named = {word for part in argv for word in re.split("[/:=,]", part)}
+    for file in before.glob("*/workspace.json"):
+        if file.parent.name in named:
+            named |= {*Path(json.loads(file.read_text(encoding="utf-8"))["root"]).parts}
     for path in before.iterdir():
         if path.is_dir() and path.name in named:
             shutil.copytree(path, work / path.name)

@@ -148,7 +148,11 @@ def test_what_is_learned_from_training_labels_has_its_row_on_test_labels(
     learned = set(pl.read_parquet(workspace.training_labels_file).select("query", "candidate").rows())
     assert measured == released["test"]
     assert learned <= released["train"]
-    assert not {frozenset(pair) for pair in measured} & {frozenset(pair) for pair in learned}  # either way round
+    item = dict(pl.read_parquet(workspace.catalog_file).select("image", "item").rows())
+    asked, taught = ({frozenset(map(item.get, pair)) for pair in pairs} for pairs in (measured, learned))
+    assert not asked & taught  # either way round, and by no other picture of the two items
+    by_others = {pair for pair in released["train"] - learned if frozenset(pair) not in map(frozenset, measured)}
+    assert by_others  # the made data set asks about the same items by other pictures
     assert f"{len(learned):,} labels of the training part are kept apart" in said
     same_queries = {query for query, _ in measured} == {query for query, _ in learned}
     assert same_queries == (task == OPEN)

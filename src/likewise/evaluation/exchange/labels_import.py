@@ -85,7 +85,7 @@ def import_labels(
     """
     catalog = read_catalog(workspace)
     images = set(catalog["image"])
-    read, training = set_apart(read_labels_file(path, positive_from=positive_from, known=images), path)
+    read, training = set_apart(read_labels_file(path, positive_from=positive_from, known=images), path, catalog)
     for named in (read.labels, read.design, training):
         if named is not None:
             refuse_unknown_images(named, images, f"{path} names")

@@ -1,8 +1,10 @@
 """Labels that a data set sets aside for learning (split `train`): stored beside the labels, never measured on.
 
-A pair that is asked in both parts, either way round, stays with the part that models are measured on.
+A pair of items that is asked in both parts, by whichever images and either way round, stays with the part that models
+are measured on: the guard takes an answer about two items for known to whoever learned it from other pictures of them.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from likewise.workspace import WorkspaceFolder, read_parquet
 TRAIN = "train"
 
 
-def set_apart(read: LabelsFile, path: Path) -> tuple[LabelsFile, pl.DataFrame | None]:
+def set_apart(read: LabelsFile, path: Path, catalog: pl.DataFrame) -> tuple[LabelsFile, pl.DataFrame | None]:
     """The labels to measure on, and those to learn from; None where the file has no training part."""
     if SPLIT not in read.labels.columns:
         return read, None
@@ -27,9 +29,15 @@ def set_apart(read: LabelsFile, path: Path) -> tuple[LabelsFile, pl.DataFrame | 
         return read, None
     if measured.is_empty():
         raise LikewiseError(f"all labels of {path} are of the split {TRAIN}: add those that models are measured on.")
-    turned = measured.select(query="candidate", candidate="query")
-    apart = training.join(measured, on=PAIR, how="anti").join(turned, on=PAIR, how="anti")
-    return replace(read, labels=measured), apart.sort(PAIR)
+    item_of = dict(catalog.select("image", pl.col("item").cast(pl.String)).iter_rows())
+    asked = {_items(pair, item_of) for pair in measured.select(PAIR).iter_rows()}
+    unasked = [_items(pair, item_of) not in asked for pair in training.select(PAIR).iter_rows()]
+    return replace(read, labels=measured), training.filter(unasked).sort(PAIR)
+
+
+def _items(pair: tuple[str, ...], item_of: Mapping[str, str | None]) -> frozenset[str]:
+    """What a pair asks about; an image without an item is one."""
+    return frozenset(item_of.get(image) or image for image in pair)
 
 
 def read_training_labels(workspace: WorkspaceFolder) -> pl.DataFrame | None:

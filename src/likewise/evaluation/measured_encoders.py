@@ -1,7 +1,7 @@
 """Which encoders an evaluation is about: all that have vectors, but those that an update of the catalog left behind.
 
 Vectors of a model that was tried once, by a gate for instance, do not keep the others from being measured on today's
-catalog: unless the model fed the pool, it waits until the images that it lacks are encoded or imported.
+catalog: unless the model proposed pairs of the pool, it waits until the images that it lacks are encoded or imported.
 """
 
 from collections.abc import Sequence

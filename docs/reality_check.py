@@ -1,6 +1,6 @@
 """Measure again, and fill in the tables of `training.md`: `python docs/reality_check.py --data FOLDER --work FOLDER`.
 
-The first folder holds the data sets `emoji` and `products` and the claims in `reality_check`; in the second one the
+The first folder holds the data set `emoji` and the claims in `reality_check`; in the second one the
 work is done, and goes on where it stopped. The twelve losses, heads on stored vectors of EfficientNet-Lite0: the search
 of the preset `quick`, with the ten reruns of `standard`.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 from marks import fill, paragraph
-from papers_runs import likewise, product_classes
+from papers_runs import likewise
 
 from likewise.training.differences import check_verdict
 from likewise.training.report.check_sentences import describe_power
@@ -104,10 +104,8 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     asked = parser.parse_args()
     claims = asked.data / "reality_check" / "reported_precision_at_1.csv"
-    checks = {"training-emoji": (emoji, "item"), "training-products": (product_classes, "type_colour")}
-    for block, (make, column) in checks.items():
-        workspace = make(asked.work, asked.data)
-        fill(HERE / "training.md", {block: section(workspace, check(workspace, column, claims))})
+    workspace = emoji(asked.work, asked.data)
+    fill(HERE / "training.md", {"training-emoji": section(workspace, check(workspace, "item", claims))})
 
 
 if __name__ == "__main__":

@@ -52,6 +52,16 @@ def test_the_network_drops_labelling_goes_on_and_everything_is_stored_once(brows
         expect(page.locator("#progress-text")).to_have_text("5 of 24 · 19 left")
 
 
+def test_a_page_with_nothing_to_send_says_that_the_network_is_back(browser: Browser, site: Site) -> None:
+    with opened(browser, NO_NETWORK) as page:
+        enter(page, site, "Iris")
+        saved(page)
+        page.context.set_offline(True)
+        expect(page.locator("#saved")).to_have_text("Offline")
+        page.context.set_offline(False)
+        saved(page)
+
+
 def test_an_answer_whose_reply_was_lost_is_counted_once(browser: Browser, site: Site) -> None:
     with opened(browser, NO_NETWORK) as page:
         enter(page, site, "Boris")

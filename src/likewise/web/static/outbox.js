@@ -115,6 +115,7 @@ export class Outbox extends EventTarget {
     const wake = () => {
       this.#failures = 0;
       if (this.size) this.flush();
+      else this.#changed(); // "Offline" is over, and there is nothing to send that would say so
     };
     addEventListener("online", wake);
     addEventListener("focus", wake);

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from likewise.encoders import common_images, encode_catalog, encoded_images, read_vectors
+from likewise.encoders.storage.reading import vectors_parts
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder, read_json, write_json
 
@@ -118,6 +119,17 @@ def test_one_changed_number_is_noticed(workspace: WorkspaceFolder, shard: Path) 
     vectors[2, 0] += 0.25
     np.save(shard, vectors)
     refused(workspace, "shard-00001.npy is damaged")
+    (part,) = vectors_parts(workspace)
+    assert (part.state, part.why) == ("unfinished", "is damaged or incomplete (shard-00001.npy)")
+    assert part.command.endswith("--with layout --force")
+
+
+def test_a_shard_that_is_gone_is_named_before_anything_reads_it(workspace: WorkspaceFolder, shard: Path) -> None:
+    assert [part.state for part in vectors_parts(workspace)] == ["current"]
+    shard.touch()  # newer than its summary, with the same content
+    assert [part.state for part in vectors_parts(workspace)] == ["current"]
+    shard.unlink()
+    assert [part.state for part in vectors_parts(workspace)] == ["unfinished"]
 
 
 def test_vectors_of_earlier_versions_without_checksums_are_read(workspace: WorkspaceFolder) -> None:

@@ -10,8 +10,8 @@ from PIL import Image, ImageDraw
 from likewise.catalog import make_catalog, read_catalog
 from likewise.discovery.step import PoolSettings, make_pool, store_pool
 from likewise.encoders import encode_catalog
+from likewise.evaluation.budget import write_budget
 from likewise.evaluation.step import evaluate
-from likewise.evaluation.truth import write_budget
 from likewise.labeling import NOT_SIMILAR, SIMILAR, add_votes, open_votes
 from likewise.labeling.step import update_labels
 from likewise.report import write_report

@@ -322,7 +322,7 @@ def budget(
     from likewise.discovery.prevalence import random_pairs_needed
     from likewise.discovery.step import budget_settings
     from likewise.discovery.unit import UNIT_NAMES
-    from likewise.evaluation.truth import write_budget
+    from likewise.evaluation.budget import write_budget
 
     n_random = random_pairs_needed(error, probability)
     target = open_workspace(workspace)

@@ -271,6 +271,9 @@ def _print_lineage(summary: "EvaluationSummary") -> None:
 
 def _print_stored(done: "Evaluated", target: "WorkspaceFolder") -> None:
     """Whether the report will show this evaluation."""
+    if not done.stored and target.as_of is not None:
+        echo("[dim]not stored: the report shows today's catalog[/]")
+        return
     if not done.stored:
         echo("[dim]not stored: add --store (and leave --with out) to show this evaluation in the report[/]")
         return
@@ -318,6 +321,7 @@ def print_results(done: "Evaluated") -> None:
     from likewise.cli.catalog_table import print_catalog
     from likewise.cli.label import rule_text
     from likewise.cli.tables import leaderboard, own_pairs_table, percent, print_few_queries, times_interval
+    from likewise.discovery.prevalence import MIN_LABELLED_SHARE
     from likewise.discovery.unit import UNIT_NAMES
     from likewise.evaluation.different_generators import no_rank_note
     from likewise.evaluation.ranking import MAIN, of_measure
@@ -363,6 +367,11 @@ def print_results(done: "Evaluated") -> None:
             f"similar {UNIT_NAMES[cost.unit]} pairs: {percent(cost.p_pool, 0)} % of the pool, about "
             f"{percent(cost.p_estimate, 2)} % of all ({percent(cost.p_low, 2)}–{percent(cost.p_high, 2)}; "
             f"Chebyshev ± {percent(cost.chebyshev_95, 2)}); {gain} as frequent in the pool as at random"
+        )
+    elif cost.n_random_drawn and not cost.n_random:
+        echo(
+            f"[dim]how rare similar pairs are is not estimated: fewer than {100 * MIN_LABELLED_SHARE:.0f} % of the "
+            f"{cost.n_random_drawn:,} random pairs have a label[/]"
         )
     truth = done.summary.truth
     if truth and truth.recall is not None:

@@ -50,6 +50,8 @@ class Prevalence:
     speed_up: float
     hours_pool: float
     hours_brute_force: float
+    n_random_drawn: int = 0
+    """Random pairs there are to label; `n_random` is 0 where too few of them have a label to be a random sample."""
 
     def to_dict(self) -> dict[str, float | int | None]:
         return asdict(self)
@@ -112,7 +114,8 @@ def prevalence(
         )
         n_labelled, n_positive = len(judged), int(judged.sum())
         n_random, n_random_positive = len(judged_random), int(judged_random.sum())
-    if n_random < MIN_LABELLED_SHARE * len(random):
+    n_random_drawn = len(random)
+    if n_random < MIN_LABELLED_SHARE * n_random_drawn:
         n_random = n_random_positive = 0  # labelled because they are candidates too, say: no random sample any more
     p_pool = n_positive / n_labelled if n_labelled else None
     bound = lower_bound(n_positive, n_all_pairs) if n_labelled else None
@@ -142,4 +145,5 @@ def prevalence(
         speed_up=n_all_pairs / n_asked,
         hours_pool=n_asked * seconds_per_pair / 3600.0,
         hours_brute_force=n_all_pairs * seconds_per_pair / 3600.0,
+        n_random_drawn=n_random_drawn,
     )

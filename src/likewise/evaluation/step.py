@@ -104,6 +104,8 @@ def evaluate(
         raise LikewiseError(
             "results/ is about every encoder, as the report is: leave the names of encoders out to store an evaluation."
         )
+    if store and workspace.as_of is not None:
+        raise LikewiseError("the report shows today's catalog: leave --as-of out to store an evaluation.")
     before = read_summary(workspace)
     replaced = None if before is None or before.settings == settings else before.settings
     usual = settings == DEFAULT_SETTINGS or (before is not None and replaced is None)

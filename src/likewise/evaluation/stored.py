@@ -22,6 +22,7 @@ from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import make_result_note, write_note
 from likewise.evaluation.screening import screen_labels
 from likewise.evaluation.summary import EvaluationSettings, EvaluationSummary, from_json
+from likewise.evaluation.truth import truth_digest
 from likewise.labeling.judges.answers import judge_digest
 from likewise.labeling.state import labels_digest
 from likewise.workspace import WorkspaceFolder, read_json, read_parquet, staged_workspace, write_json, write_parquet
@@ -83,10 +84,9 @@ def results_basis(
     """What results of these encoders would rest on now; generators count, their lists give sampled negatives."""
     there = workspace.encoders()
     read = sorted({*encoders, *(name for name in generators if name in there)})
-    truth = read_parquet(workspace.truth_file, "likewise new") if workspace.has_truth else pl.DataFrame()
     return {
         "catalog": table_digest(read_catalog(workspace)),
-        "truth": table_digest(truth),
+        "truth": truth_digest(workspace),
         "pool": proposals_digest(workspace),
         "labels": labels_digest(workspace),
         "judge": judge_digest(workspace),

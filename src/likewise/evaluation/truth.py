@@ -1,43 +1,19 @@
-"""Where the truth is known (truth.parquet): the true label of every pair, and what each choice of a pool would find."""
+"""Where the truth is known (truth.parquet): the true label of every pair."""
 
 import numpy as np
 import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.catalog.truth import TRUTH_SCHEMA, check_truth, read_truth
-from likewise.discovery import QueryGallery, budget_table
-from likewise.discovery.prevalence import SECONDS_PER_PAIR
-from likewise.discovery.step import PoolSettings, make_pool
-from likewise.encoders.storage.reading import read_vectors
-from likewise.evaluation.fidelity import GroundTruth, admissible_pairs, fidelity_table
-from likewise.labeling.step import read_labels_if_any
-from likewise.progress import ProgressCallback
-from likewise.workspace import WorkspaceFolder, write_parquet
+from likewise.chain import table_digest
+from likewise.discovery import QueryGallery
+from likewise.evaluation.fidelity import GroundTruth, admissible_pairs
+from likewise.workspace import WorkspaceFolder, read_parquet
 
 
-def write_budget(
-    workspace: WorkspaceFolder,
-    settings: PoolSettings,
-    seconds_per_pair: float = SECONDS_PER_PAIR,
-    on_progress: ProgressCallback | None = None,
-) -> pl.DataFrame:
-    """Write and return results/budget.parquet, k up to `settings.k`; with recall and fidelity if the truth is known."""
-    pool = make_pool(workspace, settings, on_progress)
-    labels = read_labels_if_any(workspace)
-    table = budget_table(pool.rows, labels, seconds_per_pair, pool.counter)
-    if workspace.has_truth:
-        vectors = {
-            name: (
-                read_vectors(workspace, name, pool.query_gallery.queries),
-                read_vectors(workspace, name, pool.query_gallery.gallery),
-            )
-            for name in settings.generators
-        }
-        truth = ground_truth(workspace, pool.query_gallery)
-        fidelity = fidelity_table(pool.rows, pool.query_gallery, truth, vectors, on_progress)
-        table = table.join(fidelity.select("generators", "k", "recall", "spearman"), on=["generators", "k"], how="left")
-    write_parquet(table, workspace.results_folder / "budget.parquet")
-    return table
+def truth_digest(workspace: WorkspaceFolder) -> str:
+    """Of the workspace's table of truth, if it has one."""
+    return table_digest(read_parquet(workspace.truth_file, "likewise new") if workspace.has_truth else pl.DataFrame())
 
 
 def ground_truth(workspace: WorkspaceFolder, query_gallery: QueryGallery) -> GroundTruth:

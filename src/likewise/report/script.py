@@ -14,6 +14,7 @@ from likewise.discovery.pool import DRAWN
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
 from likewise.discovery.step import PoolSettings
 from likewise.discovery.unit import IMAGES
+from likewise.evaluation.budget import BudgetNote
 from likewise.report.tables import Tables
 from likewise.workspace import WARDROBE
 
@@ -50,7 +51,7 @@ def commands_to_reproduce(tables: Tables, name: str) -> list[str]:
         *_encode_commands(tables, old, new),
         *_pool_and_label_commands(tables, old, new),
         _joined("likewise evaluate", new, *chosen, "--store" if chosen else ""),
-        _plan_command(tables, new) if tables.budget is not None else "",
+        _plan_command(tables.budget_note, new) if tables.budget_note is not None else "",
         f"likewise report {new}",
     ]
     return [line for line in lines if line]
@@ -157,18 +158,11 @@ def _imported_pool_options(tables: Tables) -> list[str]:
     ]
 
 
-def _plan_command(tables: Tables, new: str) -> str:
-    """k and the number of queries are read off the table; the rest is taken to be as in the pool."""
-    assert tables.budget is not None
-    seconds = tables.summary.prevalence.seconds_per_pair
-    slow = f"--seconds-per-pair {seconds:g}" if seconds != SECONDS_PER_PAIR else ""
-    options = []
-    if not tables.budget.is_empty():
-        widest = tables.budget.row(-1, named=True)
-        n_queries = round(widest["n_pairs"] / widest["pairs_per_query"])
-        ranged = {name: tables.pool_settings.get(name) for name in RANGE}
-        options = [f"--k {widest['k']}", f"--n-queries {n_queries}", *_pool_options(ranged)]
-    return _joined("likewise plan labels", new, *options, slow)
+def _plan_command(budget: BudgetNote, new: str) -> str:
+    settings = asdict(budget.settings)
+    asked = {name: settings[name] for name in ("k", "n_queries", *RANGE)}
+    slow = f"--seconds-per-pair {budget.seconds_per_pair:g}" if budget.seconds_per_pair != SECONDS_PER_PAIR else ""
+    return _joined("likewise plan labels", new, *_pool_options(asked), slow)
 
 
 def _pool_options(settings: dict[str, Any]) -> list[str]:

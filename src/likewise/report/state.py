@@ -3,6 +3,7 @@
 import re
 
 from likewise.chain import ChainPart, digest_of, table_digest
+from likewise.evaluation.budget import budget_file
 from likewise.evaluation.stored import results_digest
 from likewise.report.sections import sections_digest
 from likewise.workspace import WorkspaceFolder, read_parquet
@@ -15,7 +16,7 @@ UNSEALED = '<meta name="likewise-page" content="">'
 
 def report_basis(workspace: WorkspaceFolder) -> str:
     """Of everything that the page shows: the results, the budget, and what extensions add."""
-    budget = workspace.results_folder / "budget.parquet"
+    budget = budget_file(workspace)
     planned = table_digest(read_parquet(budget, f"likewise plan labels {workspace.path}")) if budget.exists() else ""
     return digest_of([results_digest(workspace), planned, sections_digest(workspace)])
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from likewise.discovery.step import pool_part
+from likewise.evaluation.budget import renew_budget
 from likewise.evaluation.step import renew_results
 from likewise.evaluation.stored import results_part
 from likewise.labeling.state import labels_part, read_votes_or_reason
@@ -13,11 +14,12 @@ from likewise.workspace import WorkspaceFolder
 
 
 def make_report(workspace: WorkspaceFolder, command: str, on_progress: ProgressCallback | None = None) -> Path:
-    """Write report/index.html; labels and results that are missing or stale are made again first."""
+    """Write report/index.html; labels, results and a budget that are missing or stale are made again first."""
     labels = labels_part(workspace, read_votes_or_reason(workspace))
     if labels.automatic:
         update_labels(workspace)
         labels = labels_part(workspace, read_votes_or_reason(workspace))
     if results_part(workspace, pool_part(workspace), labels).state != "current":
         renew_results(workspace, command, on_progress)
+    renew_budget(workspace, on_progress)
     return write_report(workspace, on_progress)

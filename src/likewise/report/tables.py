@@ -8,6 +8,7 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.errors import LikewiseError
+from likewise.evaluation.budget import BudgetNote, read_budget_note
 from likewise.evaluation.stored import read_summary, summary_file
 from likewise.evaluation.summary import EvaluationSummary
 from likewise.neighbours.index import IndexRecall
@@ -31,6 +32,7 @@ class Tables:
     overlap: pl.DataFrame
     generators: pl.DataFrame
     budget: pl.DataFrame | None
+    budget_note: BudgetNote | None
     differences: pl.DataFrame | None
     own_pairs: pl.DataFrame | None
     leave_one_out: pl.DataFrame | None
@@ -80,6 +82,7 @@ def read_tables(workspace: WorkspaceFolder) -> Tables:
         overlap=read_parquet(folder / "overlap.parquet", evaluate),
         generators=read_parquet(folder / "generators.parquet", evaluate),
         budget=optional("budget"),
+        budget_note=read_budget_note(workspace),
         differences=optional("differences"),
         own_pairs=optional("own_pairs"),
         leave_one_out=optional("leave_one_out"),

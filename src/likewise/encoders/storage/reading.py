@@ -25,6 +25,7 @@ from likewise.encoders.storage.files import (
     LeftOutImage,
     VectorsMeta,
     digest_of_vectors,
+    meta_file,
     read_meta,
     rows_file,
     shard_file,
@@ -142,7 +143,17 @@ def vectors_parts(workspace: WorkspaceFolder) -> list[ChainPart]:
         return [ChainPart(VECTORS, "missing", why="there are none yet", command=f"likewise encode {workspace.path}")]
     catalog = read_catalog(workspace)
     found = {encoder: read_meta(vectors_folder(workspace, encoder)) for encoder in started}
-    return [check_vectors(workspace, encoder, meta, catalog) for encoder, meta in found.items() if meta is not None]
+    return [_check_shards(workspace, encoder, meta, catalog) for encoder, meta in found.items() if meta is not None]
+
+
+def _check_shards(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, catalog: pl.DataFrame) -> ChainPart:
+    part = check_vectors(workspace, encoder, meta, catalog)
+    damaged = changed_shards(vectors_folder(workspace, encoder), meta) if part.usable else []
+    if not damaged:
+        return part
+    how = "--import FILE --name" if is_imported(encoder, meta) else "--with"
+    command = f"likewise encode {workspace.path} {how} {quote(encoder)} --force"
+    return ChainPart(part.name, "unfinished", part.holds, f"is damaged or incomplete ({in_words(damaged)})", command)
 
 
 def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, catalog: pl.DataFrame) -> ChainPart:
@@ -218,15 +229,33 @@ def open_shard(workspace: WorkspaceFolder, encoder: str, shard: int, shape: tupl
         what = "missing or damaged" if found is None else f"{found.dtype} {found.shape} instead of {dtype} {shape}"
         raise LikewiseError(f"{path} is {what}: {how_to_remake(workspace, encoder)}.")
     meta = read_meta(path.parent)
-    if meta is not None and (digest := meta.shards.get(str(shard))):
-        state = path.stat()
-        known = (str(path), state.st_mtime_ns, state.st_size)
-        if known not in _verified:
-            if digest_of_vectors(found) != digest:
-                raise LikewiseError(
-                    f"{path} is damaged (its checksum is another): {how_to_remake(workspace, encoder)}."
-                )
-            _verified.add(known)
+    if meta is not None and not is_as_written(path, found, meta.shards.get(str(shard), "")):
+        raise LikewiseError(f"{path} is damaged (its checksum is another): {how_to_remake(workspace, encoder)}.")
+    return found
+
+
+def is_as_written(path: Path, vectors: Vectors | None, digest: str) -> bool:
+    """Whether a shard has the checksum that was noted; without one there is nothing to compare."""
+    if vectors is None or not digest:
+        return vectors is not None
+    state = path.stat()
+    known = (str(path), state.st_mtime_ns, state.st_size)
+    if known not in _verified and digest_of_vectors(vectors) == digest:
+        _verified.add(known)
+    return known in _verified
+
+
+def changed_shards(folder: Path, meta: VectorsMeta) -> list[str]:
+    """Shards that are gone or hold something else than was written.
+
+    The summary is written last, so that only shards newer than it are summed: `read_vectors` sums every one.
+    """
+    written, found = meta_file(folder).stat().st_mtime_ns, []
+    for number, digest in meta.shards.items():
+        path = shard_file(folder, int(number))
+        untouched = path.exists() and path.stat().st_mtime_ns <= written
+        if not untouched and not is_as_written(path, load_shard(path), digest):
+            found.append(path.name)
     return found
 
 

@@ -3,32 +3,27 @@
 import io
 import json
 import os
-import shutil
 import uuid
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import Engine, select
+from sqlalchemy import select
 
 from likewise import Workspace
-from likewise.catalog import make_catalog
-from likewise.catalog.readers import read
 from likewise.discovery.step import PoolSettings, make_pool, store_pool
 from likewise.encoders import encode_catalog
 from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle import make_bundle
 from likewise.evaluation.exchange.labels_io import read_labels_file
-from likewise.labeling.step import import_votes_file
 from likewise.labeling.store import opened_votes, read_sourced_votes
 from likewise.labeling.store.engine import read_transaction
 from likewise.labeling.store.events import SubmittedAnswer, add_answers, undo_answer
 from likewise.labeling.store.experts import invite_expert, open_owner_session, read_experts
 from likewise.labeling.store.location import database_url, remember_database, remembered_database
-from likewise.labeling.store.models import Event, Image, Pair
+from likewise.labeling.store.models import Event
 from likewise.labeling.store.project import change_project
 from likewise.labeling.store.queue import next_pairs
 from likewise.labeling.store.read import VOTES
@@ -37,90 +32,10 @@ from likewise.status import workspace_status
 from likewise.web.app import create_app
 from likewise.web.security import SESSION_COOKIE
 from likewise.web.settings import SiteSettings
-from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_json, write_json
+from tests.cli.conftest import Run
 
-from .cli.conftest import Run, run
-from .conftest import write_shapes
-from .databases import database
-
-__all__ = ["database", "run"]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two workspaces that tests get copies of: one where a pool is there, one with a report on the votes of Anna."""
-    folder = tmp_path_factory.mktemp("chain")
-    reading = read(write_shapes(folder / "pictures"))
-    workspace = WorkspaceFolder(folder / "asked")
-    make_catalog(workspace, reading.rows, reading.root, "table")
-    encode_catalog(workspace, ["colour", "shape"], workers=1)
-    store_pool(workspace, make_pool(workspace, PoolSettings(("colour", "shape"), k=3, n_queries=6, n_random=5)))
-    shutil.copytree(workspace.path, folder / "finished")
-    done = WorkspaceFolder(folder / "finished")
-    site = open_site(done)
-    answer_all(site, "Anna", same_shape)
-    site.dispose()
-    make_report(done, "a test")
-    return folder
-
-
-def copy_of(made: Path, name: str, tmp_path: Path) -> WorkspaceFolder:
-    shutil.copytree(made / name, tmp_path / "shapes")
-    return WorkspaceFolder(tmp_path / "shapes")
-
-
-@pytest.fixture
-def asked(made: Path, tmp_path: Path) -> WorkspaceFolder:
-    """A pool is there; nobody has voted."""
-    return copy_of(made, "asked", tmp_path)
-
-
-@pytest.fixture
-def finished(made: Path, tmp_path: Path) -> WorkspaceFolder:
-    """Anna answered every pair, and the report was made."""
-    workspace = copy_of(made, "finished", tmp_path)
-    assert set(states(workspace).values()) == {"current"}
-    return workspace
-
-
-def same_shape(query: str, candidate: str) -> bool:
-    return query.split("/")[0] == candidate.split("/")[0]
-
-
-def same_colour(query: str, candidate: str) -> bool:
-    return query.split("/")[1].split("-")[0] == candidate.split("/")[1].split("-")[0]
-
-
-def answer_all(engine: Engine, name: str, alike: Callable[[str, str], bool]) -> int:
-    """An invited expert answers every pair of the queue, as a browser would send it."""
-    invite_expert(engine, name)
-    expert = next(one.id for one in read_experts(engine) if one.name == name)
-    pairs, _ = next_pairs(engine, expert, 1000)
-    with read_transaction(engine) as connection:
-        images = {row.id: row.key for row in connection.execute(select(Image.id, Image.key))}
-        keys = {
-            row.id: (images[row.query_image], images[row.candidate_image])
-            for row in connection.execute(select(Pair.id, Pair.query_image, Pair.candidate_image))
-        }
-    answers = [
-        SubmittedAnswer(
-            str(uuid.uuid4()), pair.pair, "similar" if alike(*keys[pair.pair]) else "not similar", None, 1500
-        )
-        for pair in pairs
-    ]
-    assert len(add_answers(engine, expert, answers).accepted) == len(answers)
-    return len(answers)
-
-
-def open_site(workspace: WorkspaceFolder, url: str | None = None) -> Engine:
-    """The site's own database, its pairs dealt out; without hidden repeats."""
-    engine: Engine = create_app(SiteSettings(workspace, url)).state.site.engine
-    change_project(engine, repeat_share=0.0)
-    return engine
-
-
-def states(workspace: WorkspaceFolder) -> dict[str, str]:
-    return {part.name: part.state for part in workspace_status(workspace).parts}
+from .answering import answer_all, open_site, same_colour, same_shape, states
 
 
 def test_after_the_site_a_report_is_enough_and_a_second_expert_makes_all_of_it_stale(
@@ -185,84 +100,6 @@ def test_touching_or_writing_the_same_again_changes_nothing(finished: WorkspaceF
     assert set(states(workspace).values()) == {"current"}
 
 
-def change_votes(workspace: WorkspaceFolder, run: Run) -> None:
-    with opened_votes(workspace) as engine:
-        query, candidate, expert, answer, *_ = read_sourced_votes(engine).row(0)
-    other = "similar" if answer == "not similar" else "not similar"
-    path = workspace.path / "corrected.csv"
-    path.write_text(f"query,candidate,expert,answer\n{query},{candidate},{expert},{other}\n")
-    import_votes_file(workspace, path, replace=True)
-
-
-def change_rule(workspace: WorkspaceFolder, run: Run) -> None:
-    assert run("label", "consensus", workspace.path, "--rule", "exclude").code == 0
-
-
-def change_pool(workspace: WorkspaceFolder, run: Run) -> None:
-    assert run("discover", workspace.path, "--k", 2, "--n-queries", 6, "--random", 5, "--replace").code == 0
-
-
-def change_vectors(workspace: WorkspaceFolder, run: Run) -> None:
-    """An encoder that gives other vectors now, under the version of before."""
-    meta = workspace.vectors_folder / "shape" / "meta.json"
-    write_json(read_json(meta) | {"digest": "of other vectors"}, meta)
-
-
-def change_lineage(workspace: WorkspaceFolder, run: Run) -> None:
-    write_json({"learned_from": ["circle-red"]}, workspace.vectors_folder / "shape" / "lineage.json")
-
-
-def add_encoder(workspace: WorkspaceFolder, run: Run) -> None:
-    assert run("encode", workspace.path, "--with", "layout", "--workers", 1).code == 0
-
-
-def half_write_results(workspace: WorkspaceFolder, run: Run) -> None:
-    path = workspace.results_folder / "discovery.parquet"
-    write_parquet(pl.read_parquet(path).head(3), path)
-
-
-def edit_summary(workspace: WorkspaceFolder, run: Run) -> None:
-    path = workspace.results_folder / "summary.json"
-    write_json(read_json(path) | {"n_queries": 999}, path)
-
-
-def edit_report(workspace: WorkspaceFolder, run: Run) -> None:
-    page = workspace.report_file.read_text(encoding="utf-8")
-    workspace.report_file.write_text(page.replace("shape", "colour"), encoding="utf-8")
-
-
-def plan_labels(workspace: WorkspaceFolder, run: Run) -> None:
-    assert run("plan", "labels", workspace.path, "--k", 2).code == 0
-
-
-@pytest.mark.parametrize(
-    ("change", "stale"),
-    [
-        (change_votes, ["labels", "results", "report"]),
-        (change_rule, ["results", "report"]),
-        (change_pool, ["labels", "results", "report"]),
-        (change_vectors, ["results", "report"]),
-        (change_lineage, ["results", "report"]),
-        (add_encoder, ["results", "report"]),
-        (half_write_results, ["results", "report"]),
-        (edit_summary, ["results", "report"]),
-        (edit_report, ["report"]),
-        (plan_labels, ["report"]),
-    ],
-)
-def test_whatever_changes_makes_all_after_it_stale_and_a_report_mends_it(
-    finished: WorkspaceFolder,
-    run: Run,
-    change: Callable[[WorkspaceFolder, Run], None],
-    stale: list[str],
-) -> None:
-    change(finished, run)
-    assert workspace_status(finished).stale == stale
-    ran = run("report", finished.path)
-    assert ran.code == 0, ran.err
-    assert workspace_status(finished).stale == []
-
-
 def test_numbers_of_one_half_say_so_in_the_terminal_and_on_the_page(finished: WorkspaceFolder, run: Run) -> None:
     done = run("evaluate", finished.path, "--half", "test", "--store")
     assert "only the items of the half test" in done.out.replace("\n", " "), done.err
@@ -274,7 +111,7 @@ def test_a_report_that_the_site_shows_says_when_it_is_stale(finished: WorkspaceF
     app = create_app(SiteSettings(finished, explore_without_login=True))
     with TestClient(app, base_url="http://127.0.0.1:8000") as client:
         assert "This report is" not in client.get("/explore/report").text
-        change_rule(finished, run)
+        assert run("label", "consensus", finished.path, "--rule", "exclude").code == 0
         shown = client.get("/explore/report")
     assert shown.status_code == 200
     assert "This report is stale: the results are stale. “likewise report" in shown.text
@@ -419,3 +256,15 @@ def test_without_labels_every_step_names_the_one_that_comes_next(workspace: Work
     assert f"run `likewise discover {workspace.path}`" in complaint()
     store_pool(workspace, make_pool(workspace, PoolSettings(("colour", "shape"), k=2, n_queries=3)))
     assert f"run `likewise label serve {workspace.path}` or `likewise label import" in complaint()
+
+
+def test_where_random_pairs_lack_labels_it_is_said_that_nothing_is_estimated(asked: WorkspaceFolder, run: Run) -> None:
+    candidates = pl.read_parquet(asked.pool_file).filter(pl.col("generator") != "random")
+    votes = candidates.select("query", "candidate", expert=pl.lit("Anna"), answer=pl.lit("similar")).unique()
+    path = asked.path / "votes.csv"
+    votes.sort("query", "candidate").write_csv(path)
+    assert run("label", "import", asked.path, path).code == 0
+    done = run("evaluate", asked.path)
+    assert "similar pairs are is not estimated: fewer than 90 % of the 5 random pairs have a label" in done.out, done
+    assert run("report", asked.path).code == 0
+    assert "too few of the 5 random pairs have a label" in asked.report_file.read_text(encoding="utf-8")

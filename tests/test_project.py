@@ -49,6 +49,7 @@ def test_what_changed_decides_which_tests_run() -> None:
     assert paths_to_test(["README.md"]) == []
     assert paths_to_test(["src/likewise/evaluation/auc.py"]) == ["tests/test_house.py", "tests/evaluation"]
     assert paths_to_test(["src/likewise/intervals.py"]) == ["tests/test_house.py", "tests/test_intervals.py"]
+    assert "tests/status" in paths_to_test(["src/likewise/workspace.py"])
     assert "tests/labeling" in paths_to_test(["tests/labeling/test_store.py"])
 
 

@@ -109,3 +109,15 @@ def test_ask_takes_all_of_it_and_remembers(run: Run, drawn: WorkspaceFolder, tow
     assert again.code == 0 and again.out.splitlines()[3:8] == ran.out.splitlines()[3:8]
     wrong = run("condition", "ask", drawn.path, "--again", 999)
     assert wrong.code == 2 and "has no question 999" in wrong.err
+
+
+def test_a_question_whose_page_was_not_written_is_asked_once_when_asked_again(
+    run: Run, drawn: WorkspaceFolder, tower: TwoTower, tmp_path: Path
+) -> None:
+    before = len(read_history(drawn))
+    page = tmp_path / "asked.html"
+    page.mkdir()  # where the page should be written: the command ends there
+    asked = ("condition", "ask", drawn.path, "--with", tower.spec, "--text", "in red", "--page", page)
+    assert run(*asked).code != 0 and len(read_history(drawn)) == before
+    page.rmdir()
+    assert run(*asked).code == 0 and len(read_history(drawn)) == before + 1

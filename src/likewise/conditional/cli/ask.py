@@ -86,7 +86,6 @@ def ask(
     with progress_bars("images") as update:
         searcher = Searcher.open(target, encoder, method, workers=workers, on_progress=update)
     found = searcher.answer(asked)
-    add_to_history(target, asked)
     path = page or workspace / "asked.html"
     own = None if asked.image is None else searcher.own_row(asked.image)
     file = None if asked.image is None else Path(str(asked.image))
@@ -101,6 +100,7 @@ def ask(
         len(searcher.images),
     )
     write_search_page(path, query, found, target.root)
+    add_to_history(target, asked)  # last: a command that was ended and is run again asks once
     values = searcher.kept_values(asked)
     weak = [condition for condition in asked.conditions if searcher.text_check.is_weak(condition)]
     if as_json:

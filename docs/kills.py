@@ -1,10 +1,12 @@
 """The table of docs/crashes.md: every command that writes is ended at every one of its write calls, and run again.
 
 `python docs/kills.py --work FOLDER` keeps what it found for each command in FOLDER and goes on where it stopped;
-`--only` takes some of them, `--page` fills the page from what is there.
+`--only` takes some of them, `--page` fills the page from what is there. With `--at-most N` a command with more write
+calls than that is ended at N of them, drawn by a seed.
 """
 
 import argparse
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
@@ -30,18 +32,21 @@ def kept_in(work: Path, command: Command) -> Path:
     return work / f"{command.name.replace(' ', '_')}.json"
 
 
-def stop_commands(work: Path, name: str, build: Build, commands: Sequence[Command], without: Sequence[str]) -> None:
+def stop_commands(
+    work: Path, name: str, build: Build, commands: Sequence[Command], without: Sequence[str], at_most: int | None
+) -> None:
     """Stop each command at every write call; what is found replaces what was kept for it."""
     with (
         command_server(work / "servers" / f"{name}-stopped", without=without) as stopped,
         command_server(work / "servers" / name, without=without) as server,
     ):
-        before = work / name
-        if not before.exists():
-            build(server, work / f"{name}.part")
-            (work / f"{name}.part").rename(before)
+        before, built = work / name, work / f"{name}.built"
+        if not built.exists():  # built in its place: workspaces name their pictures' folder
+            shutil.rmtree(before, ignore_errors=True)
+            build(server, before)
+            built.touch()
         for command in commands:
-            found = stop_everywhere(stopped, server, command, before, kept_in(work, command).with_suffix(""))
+            found = stop_everywhere(stopped, server, command, before, kept_in(work, command).with_suffix(""), at_most)
             write_json(asdict(found), kept_in(work, command))
             print(
                 f"{command.name}: {found.n_kills} kills, {len(found.problems)} not mended", *found.problems, sep="\n  "
@@ -61,9 +66,11 @@ def fill_page(work: Path, commands: Iterable[Command]) -> None:
             found = Kills(**read_json(kept_in(work, command)))
             rows.append((command, found.n_writes, found.n_kills, found.n_kills - len(found.problems)))
     kills, mended = sum(row[2] for row in rows), sum(row[3] for row in rows)
+    drawn = [f"`{each.name}` at {k} of {n}" for each, n, k, _ in rows if k < n]
     said = (
         f"{len(rows)} commands were ended {kills:,} times; {mended:,} times running the command again finished the "
         "work to the same bytes and left nothing else behind."
+        + (f" Ended at calls drawn by a seed: {', '.join(drawn)}; all others at every one." if drawn else "")
     )
     fill(PAGE, {"crashes-sum": paragraph(said), "crashes-table": table(rows)})
 
@@ -73,6 +80,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--only", action="append", help="a command, by its name in tests/crash; may be repeated")
     parser.add_argument("--page", action="store_true", help="only fill the page")
+    parser.add_argument("--at-most", type=int, help="end a command with more write calls at so many, drawn")
     asked = parser.parse_args()
 
     def wanted(commands: Sequence[Command]) -> list[Command]:
@@ -83,9 +91,9 @@ def main() -> None:
         ]
 
     if core := wanted(CORE):
-        stop_commands(asked.work, "core", build_start, core, ROOMS_OF_EXTENSIONS)
+        stop_commands(asked.work, "core", build_start, core, ROOMS_OF_EXTENSIONS, asked.at_most)
     if extensions := wanted(EXTENSIONS):
-        stop_commands(asked.work, "extensions", build_extension_start, extensions, ())
+        stop_commands(asked.work, "extensions", build_extension_start, extensions, (), asked.at_most)
     fill_page(asked.work, (*CORE, *EXTENSIONS))
 
 

@@ -4,6 +4,7 @@ What does not fit is one sentence with file, row and column; what passes has the
 expects.
 """
 
+import csv
 import io
 import json
 import re
@@ -87,7 +88,7 @@ def check_shape(value: object, shape: Shape, where: str, name: str = "") -> None
 
 @dataclass(frozen=True)
 class ColumnRule:
-    """What a column must hold; `null` where it may be empty."""
+    """What a column must hold; `null` where it may be empty, `truths` where a text may be written as true or false."""
 
     kind: Kind = "text"
     null: bool = False
@@ -95,6 +96,7 @@ class ColumnRule:
     one_line: bool = True
     low: float | None = None
     high: float | None = None
+    truths: bool = False
 
 
 TEXT = ColumnRule()
@@ -130,6 +132,16 @@ def read_untrusted_parquet(content: bytes | Path, where: str) -> "pl.DataFrame":
         raise LikewiseError(f"{where} cannot be read ({_first_line(error)}): get it again.") from error
 
 
+def read_untrusted_csv(text: str, where: str, separators: str = ",;\t") -> "pl.DataFrame":
+    """A table of text, separated by what its first line has most of; two columns of one name are refused."""
+    import polars as pl
+
+    header = text.lstrip().split("\n", 1)[0].rstrip("\r")
+    separator = max(separators, key=header.count)
+    tidy_headers(next(csv.reader([header], delimiter=separator), []), where)
+    return pl.read_csv(io.BytesIO(text.encode()), separator=separator, infer_schema=False)
+
+
 def _checked(values: "pl.Series", column: ColumnRule, where: str) -> "pl.Series":
     import polars as pl
 
@@ -147,9 +159,10 @@ def _checked(values: "pl.Series", column: ColumnRule, where: str) -> "pl.Series"
     if kind == pl.Null:
         values = values.cast(pl.String)
     elif column.kind == "text":
-        if not plain and not (kind.is_float() or kind in (pl.Boolean, pl.Date, pl.Datetime)):
+        others = (pl.Date, pl.Datetime, pl.Boolean) if column.truths else (pl.Date, pl.Datetime)
+        if not plain and not (kind.is_float() or kind in others):
             raise LikewiseError(f"{where}: the column {name} holds {kind}, not text.")
-        values = values.cast(pl.String)
+        values = _finite(values, where).cast(pl.String) if kind.is_float() else values.cast(pl.String)
     elif not (kind.is_numeric() or kind in (pl.String, pl.Boolean)):
         raise LikewiseError(f"{where}: the column {name} holds {kind}, not numbers.")
     _refuse_null(values, column, where)
@@ -174,6 +187,14 @@ def _checked(values: "pl.Series", column: ColumnRule, where: str) -> "pl.Series"
         row = int(bad.arg_max() or 0)
         raise LikewiseError(f"{where}, row {row + 1}: {name} is {_quoted(values[row])}, not {_wanted(column)}.")
     return values if kind.is_numeric() else numbers
+
+
+def _finite(values: "pl.Series", where: str) -> "pl.Series":
+    """Numbers where text is expected, as pandas writes numbered items and experts with gaps: not a number is empty."""
+    if (endless := values.is_infinite().fill_null(False)).any():
+        row = int(endless.arg_max() or 0)
+        raise LikewiseError(f"{where}, row {row + 1}: {values.name} is {values[row]}: write a text.")
+    return values.fill_nan(None)
 
 
 def _refuse_null(values: "pl.Series", column: ColumnRule, where: str) -> None:

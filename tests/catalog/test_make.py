@@ -1,6 +1,8 @@
 """A catalog is made once; everything wrong with its pictures is found then, with the row it stands in."""
 
 import os
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,16 @@ def save(path: Path, mode: str = "RGB", size: tuple[int, int] = (32, 24), **opti
     path.parent.mkdir(parents=True, exist_ok=True)
     noise = np.random.default_rng(len(path.name)).integers(0, 255, (size[1], size[0], 3), dtype=np.uint8)
     Image.fromarray(noise).convert(mode).save(path, **options)  # type: ignore[arg-type]
+
+
+def black_png(path: Path, width: int, height: int) -> None:
+    """A picture of one bit a pixel: a small file, however large the picture."""
+    lines = zlib.compress(bytes(1 + (width + 7) // 8) * height, 1)
+    parts = ((b"IHDR", struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)), (b"IDAT", lines), (b"IEND", b""))
+    chunks = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    )
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
 
 
 def test_a_folder_gives_categories_from_its_sub_folders(tmp_path: Path) -> None:
@@ -55,7 +67,7 @@ def test_every_problem_is_reported_with_its_row_and_good_rows_go_on(tmp_path: Pa
     rotated[0x0112] = 6
     save(root / "turned.jpg", exif=rotated)
     (root / "twin.jpg").write_bytes((root / "good.jpg").read_bytes())
-    Image.new("1", (20_000, 20_000)).save(root / "huge.png")
+    black_png(root / "huge.png", 20_000, 20_000)
     names = [
         *("good.jpg", "missing.jpg", "truncated.jpg", "empty.jpg", "noise.png", "tiny.png", "cmyk.jpg"),
         *("palette.png", "turned.jpg", "twin.jpg", "huge.png", "good.jpg", None),
@@ -83,6 +95,18 @@ def test_every_problem_is_reported_with_its_row_and_good_rows_go_on(tmp_path: Pa
     assert made.catalog["image"].to_list() == ["cmyk.jpg", "good.jpg", "palette.png", "turned.jpg", "twin.jpg"]
     assert pl.read_parquet(workspace.problems_file).equals(made.problems)
     assert read_json(workspace.settings_file)["left_out"] == 8
+
+
+def test_a_picture_has_a_hundred_million_pixels_at_most(tmp_path: Path) -> None:
+    """Its header says so, before it is unpacked; Pillow's own limit lies higher."""
+    black_png(tmp_path / "largest.png", 10_000, 10_000)
+    black_png(tmp_path / "larger.png", 10_001, 10_000)
+    workspace = WorkspaceFolder(tmp_path / "ws")
+    made = make_catalog(workspace, pl.DataFrame({"image": ["largest.png", "larger.png"]}), tmp_path, "table")
+    assert made.catalog["image"].to_list() == ["largest.png"]
+    (found,) = made.problems.filter(~pl.col("kept")).iter_rows(named=True)
+    assert (found["image"], found["problem"]) == ("larger.png", "unusable size")
+    assert found["detail"] == "10001 x 10000: more than 100,000,000 pixels"
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".jsonl"])

@@ -93,7 +93,9 @@ EXTENSIONS = (
         timed=("asked.jsonl",),
     ),
     Command(
-        "condition train-text", ("condition", "train-text", "shop", "--with", WORDED, "--steps", "2", "--batch", "8")
+        "condition train-text",
+        ("condition", "train-text", "shop", "--with", WORDED, "--steps", "2", "--batch", "8"),
+        needs=("sentences",),
     ),
     Command(
         "condition submit", ("condition", "submit", "cirr", "sent", "--with", CLIP, "--split", "val", "--workers", "1")

@@ -154,7 +154,8 @@ def differences(one: dict[str, str], other: dict[str, str]) -> list[str]:
 class Command:
     """A command that writes: `timed` names the files in which a time of day stands, `code` how it exits.
 
-    Files of `but` are there, but hold the token of an invitation, a speed, or how often a search was begun.
+    Files of `but` are there, but hold the token of an invitation, a speed, or how often a search was begun. `needs`
+    names what it reads and its command line does not name.
     """
 
     name: str
@@ -162,6 +163,7 @@ class Command:
     timed: tuple[str, ...] = ()
     but: tuple[str, ...] = ()
     code: int = 0
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -177,16 +179,13 @@ def kill_everywhere(
     server: CommandServer, command: Command, before: Path, work: Path, at_most: int | None = None, seed: int = 0
 ) -> Kills:
     """End a command at every write call, or at so many of them as a seed draws, and run it again each time."""
-    start_over(before, work, command.argv)
+    start_over(before, work, (*command.argv, *command.needs))
     whole = server.run(command.argv, work)
     assert whole.code == command.code, whole.output
     wanted = folder_state(work, command)
-    places = list(range(len(whole.events)))
-    if at_most is not None and len(places) > at_most:
-        places = sorted(Random(seed).sample(places, at_most))
-    problems = []
+    places, problems = drawn_places(len(whole.events), at_most, seed), []
     for place in places:
-        start_over(before, work, command.argv)
+        start_over(before, work, (*command.argv, *command.needs))
         killed = server.run(command.argv, work, place)
         where = f"{command.name}, ended before {place} ({whole.events[place]})"
         if killed.code != KILLED:
@@ -196,18 +195,36 @@ def kill_everywhere(
     return Kills(len(whole.events), len(places), problems)
 
 
-def stop_everywhere(stopped: CommandServer, server: CommandServer, command: Command, before: Path, work: Path) -> Kills:
+def drawn_places(n_writes: int, at_most: int | None, seed: int) -> list[int]:
+    """All write calls, or as many as a seed draws."""
+    places = list(range(n_writes))
+    return places if at_most is None or n_writes <= at_most else sorted(Random(seed).sample(places, at_most))
+
+
+def stop_everywhere(
+    stopped: CommandServer,
+    server: CommandServer,
+    command: Command,
+    before: Path,
+    work: Path,
+    at_most: int | None = None,
+    seed: int = 0,
+) -> Kills:
     """The same at less cost: one run waits before each write call, and the other server goes on with its folder's copy.
 
     A process that ended there would leave the same bytes. What an earlier call left as well is not tried twice.
     """
-    start_over(before, work, command.argv)
+    start_over(before, work, (*command.argv, *command.needs))
     whole = server.run(command.argv, work)
     assert whole.code == command.code, whole.output
     wanted = folder_state(work, command)
-    start_over(before, work, command.argv)
+    places = drawn_places(len(whole.events), at_most, seed)
+    start_over(before, work, (*command.argv, *command.needs))
     known, problems, n_stops, aside = dict[str, str | None](), list[str](), 0, work.with_name(f"{work.name}-waiting")
-    for n_stops, event in enumerate(stopped.stops(command.argv, work), start=1):
+    for place, event in enumerate(stopped.stops(command.argv, work)):
+        if at_most is not None and place not in places:
+            continue
+        n_stops += 1
         left = _what_was_left(work)
         if left not in known:
             work.rename(aside)
@@ -216,7 +233,7 @@ def stop_everywhere(stopped: CommandServer, server: CommandServer, command: Comm
             shutil.rmtree(work)
             aside.rename(work)
         if (problem := known[left]) is not None:
-            problems.append(f"{command.name}, ended before {n_stops - 1} ({event}): {problem}")
+            problems.append(f"{command.name}, ended before {place} ({event}): {problem}")
     if different := differences(wanted, folder_state(work, command)):
         problems.append(f"{command.name} was disturbed by stops: differs in {', '.join(different[:6])}")
     shutil.rmtree(work)

@@ -203,6 +203,20 @@ DEFENCES = (
         f"{CONNECTIONS}::test_a_small_file_of_a_huge_picture_is_refused_before_it_is_unpacked",
     ),
     Defence(
+        "pictures of a catalog",
+        "catalog/check.py",
+        "if width * height > MAX_PIXELS:",
+        "if False:",
+        "tests/catalog/test_make.py::test_a_picture_has_a_hundred_million_pixels_at_most",
+    ),
+    Defence(
+        "the adjudicator's name",
+        "labeling/store/experts.py",
+        "if name.lower() == ADJUDICATOR:",
+        "if False:",
+        "tests/labeling/test_assignment.py::test_nobody_is_invited_under_the_name_that_settles_doubtful_pairs",
+    ),
+    Defence(
         "formulas",
         "spreadsheets.py",
         "return defuse_formulas(table).write_csv(separator=separator)",

@@ -142,6 +142,7 @@ def read_catalog(path: Path) -> None:
     one_line(catalog["image"].to_list())
     assert catalog["image"].n_unique() == len(catalog)
     assert not [image for image in catalog["image"] if image.startswith("/") or ".." in Path(image).parts]
+    one_line([*catalog["item"], *catalog["category"].drop_nulls()])
 
 
 def place_vectors(name: str) -> Callable[[Path], Path]:
@@ -167,6 +168,8 @@ def read_vectors(path: Path) -> None:
     assert len(found.images) == len(found.vectors)
     lengths = np.linalg.norm(np.asarray(found.vectors, np.float64), axis=1)
     assert ((lengths > 1e-13) & (lengths < 1e31)).all()
+    assert found.vectors.shape[1] > 1
+    one_line(list(found.images))
 
 
 def place_keys(name: str) -> Callable[[Path], Path]:
@@ -184,7 +187,9 @@ def place_keys(name: str) -> Callable[[Path], Path]:
 
 
 def read_list_of_keys(path: Path) -> None:
-    assert all(isinstance(key, str) for key in read_keys(path))
+    keys = read_keys(path)
+    assert keys
+    one_line(keys)
 
 
 def resigned_card(folder: Path, card: dict[str, Any]) -> None:
@@ -239,6 +244,7 @@ def bundle_damage(path: Path) -> "st.SearchStrategy[Any]":
 
 def read_bundle(path: Path) -> None:
     bundle = open_bundle(path)
+    assert {*bundle.tables.pool["query"], *bundle.tables.pool["candidate"]} <= set(bundle.images)
     assert set(bundle.tables.labels["label"].cast(pl.Int64)) <= {0, 1}
     vectors = np.random.default_rng(0).normal(size=(len(bundle.images), 4)).astype(np.float32)
     results = evaluate_bundle(bundle, {"mine": align_vectors(vectors, bundle.images)}).results
@@ -253,6 +259,7 @@ def read_outfit_test(path: Path) -> None:
 def read_outfit_answers(path: Path) -> None:
     questions = open_test(path.parent / "test").questions
     answers = read_answers(path, questions)
+    assert np.isfinite(answers).any()
     for row, question in zip(answers, questions, strict=True):
         given = row[: len(question.choices)]
         assert np.isnan(given).all() or np.isfinite(given).all()
@@ -260,6 +267,7 @@ def read_outfit_answers(path: Path) -> None:
 
 def read_run_file(path: Path) -> None:
     rows = read_run(path).rows
+    one_line([*rows["query"], *rows["candidate"]])
     assert np.isfinite(rows["score"].to_numpy()).all()
 
 
@@ -297,6 +305,7 @@ def read_gold(path: Path) -> None:
 
 def read_pairs(path: Path) -> None:
     pairs = read_pairs_file(path, set(IMAGES))
+    one_line([*pairs["query"], *pairs["candidate"]])
     assert not (pairs["query"] == pairs["candidate"]).any()
 
 

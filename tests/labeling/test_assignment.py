@@ -108,6 +108,14 @@ def test_votes_given_before_the_invitation_are_not_asked_again(engine: Engine) -
     assert (len(pairs), progress.answered, progress.total) == (2, 3, 5)
 
 
+def test_nobody_is_invited_under_the_name_that_settles_doubtful_pairs(engine: Engine) -> None:
+    """An adjudicator's votes settle ties and are left out of agreement: that is the owner's alone."""
+    for name in ("adjudicator", " Adjudicator\t"):
+        with pytest.raises(LikewiseError, match="the name under which doubtful pairs are settled: choose another"):
+            invite_expert(engine, name)
+    assert read_experts(engine) == []
+
+
 def test_invitations_expire_are_revoked_and_replaced(engine: Engine) -> None:
     token = invite_expert(engine, "ann", days=1)
     session = redeem_invitation(engine, token)

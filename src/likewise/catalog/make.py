@@ -24,7 +24,7 @@ from likewise.workspace import FIRST_VERSION, FORMAT, WorkspaceFolder, staged_wo
 CATALOG_COLUMNS = {
     "image": ColumnRule(null=True, one_line=False),
     "item": ColumnRule(null=True, optional=True, one_line=False),
-    "category": ColumnRule(null=True, optional=True, one_line=False),
+    "category": ColumnRule(null=True, optional=True, one_line=False, truths=True),
 }
 UNUSABLE_KEY = r"[\x00-\x1f\x7f]|^/|(^|/)\.\.(/|$)"
 MAX_KEY_BYTES = 4096
@@ -186,7 +186,14 @@ def _with_keys(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.drop(column for column in (*MADE_COLUMNS, *HISTORY_COLUMNS) if column in rows.columns)
     if "row" not in rows.columns:
         rows = rows.with_row_index("row", offset=1)
-    return rows.with_columns(pl.col("row").cast(pl.Int64), pl.col("image").cast(pl.String).str.strip_chars())
+    names = [_tidy_name(column) for column in ("item", "category") if column in rows.columns]
+    return rows.with_columns(pl.col("row").cast(pl.Int64), pl.col("image").cast(pl.String).str.strip_chars(), *names)
+
+
+def _tidy_name(column: str) -> pl.Expr:
+    """A name on one line without spaces around it; a blank one is none."""
+    name = pl.col(column).cast(pl.String).str.replace_all(r"[\x00-\x1f\x7f]", " ").str.strip_chars()
+    return pl.when(name != "").then(name).alias(column)
 
 
 def _unique_keys(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -4,14 +4,13 @@ Public files disagree on whether the second or the third column is the similar o
 agreement into 20 % without a sound. So the order is never guessed, and a header that contradicts it is an error.
 """
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from likewise.errors import LikewiseError
-from likewise.untrusted import ColumnRule, check_columns, tidy_headers
+from likewise.untrusted import ColumnRule, check_columns, read_untrusted_csv, tidy_headers
 
 ROLES = ("anchor", "close", "far")
 ROLE_NAMES = {
@@ -105,8 +104,7 @@ def _read(path: Path) -> pl.DataFrame:
         raise LikewiseError(f"{path} does not exist: check the path of the triplets file.")
     try:
         text = path.read_text(encoding="utf-8-sig")
-        separator = max(",;\t", key=text.split("\n", 1)[0].count)
-        table = pl.read_csv(io.BytesIO(text.encode()), separator=separator, infer_schema=False)
+        table = read_untrusted_csv(text, str(path))
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         raise LikewiseError(f"{path} cannot be read as CSV in UTF-8 ({str(error).splitlines()[0]}).") from error
     if table.is_empty():

@@ -7,7 +7,6 @@ similar, substitute, different. A blank answer means the row has
 not been answered yet: it is skipped and counted. A time without an offset is taken as UTC.
 """
 
-import io
 import re
 from collections.abc import Collection
 from collections.abc import Set as AbstractSet
@@ -35,16 +34,26 @@ from likewise.labeling.votes import (
     tidy_votes,
 )
 from likewise.spreadsheets import restore_formulas
-from likewise.untrusted import ColumnRule, check_columns, check_line, parse_json, read_untrusted_parquet, tidy_headers
+from likewise.untrusted import (
+    ColumnRule,
+    check_columns,
+    check_line,
+    parse_json,
+    read_untrusted_csv,
+    read_untrusted_parquet,
+    tidy_headers,
+)
 
 MIN_YEAR, MAX_YEAR = 1970, 2200
 MAX_EXPERT_NAME = 200
 VOTE_COLUMNS = {
-    **dict.fromkeys((*VOTE_KEY, "answer"), ColumnRule(null=True)),
+    **dict.fromkeys(VOTE_KEY, ColumnRule(null=True)),
+    "answer": ColumnRule(null=True, truths=True),
     "time": ColumnRule(null=True, optional=True),
     QUESTION: ColumnRule(null=True, optional=True),
     GENERATORS: ColumnRule(null=True, optional=True),
 }
+FIELDS = {*VOTE_COLUMNS, "note"}
 ANSWER_SPELLINGS = {
     "similar": SIMILAR, "yes": SIMILAR, "true": SIMILAR, "1": SIMILAR, "1.0": SIMILAR,
     "notsimilar": NOT_SIMILAR, "no": NOT_SIMILAR, "false": NOT_SIMILAR, "0": NOT_SIMILAR, "0.0": NOT_SIMILAR,
@@ -173,7 +182,7 @@ def _parse_vote(row: dict[str, Any], where: str) -> dict[str, str | None] | None
 
 
 def _text(value: object) -> str:
-    return "" if value is None else str(value).strip()
+    return "" if value is None or value != value else str(value).strip()  # what is no number is empty
 
 
 def _parse_time(value: object, where: str) -> str | None:
@@ -213,9 +222,7 @@ def _read_csv(path: Path) -> pl.DataFrame:
     text = path.read_text(encoding="utf-8-sig")
     if not text.strip():
         return pl.DataFrame()
-    header = text.lstrip().split("\n", 1)[0]
-    separator = max(",;\t", key=header.count)
-    return restore_formulas(pl.read_csv(io.BytesIO(text.encode()), separator=separator, infer_schema=False))
+    return restore_formulas(read_untrusted_csv(text, str(path)))
 
 
 def _read_json_lines(path: Path) -> pl.DataFrame:
@@ -224,6 +231,9 @@ def _read_json_lines(path: Path) -> pl.DataFrame:
         record = parse_json(line.strip() or "{}", f"{path}, row {number}")
         if not isinstance(record, dict):
             raise LikewiseError(f"{path}, row {number} is not an object: write one {{...}} per line.")
+        for key, value in record.items():
+            if isinstance(value, dict | list) and key.strip().lower() in FIELDS:
+                raise LikewiseError(f"{path}, row {number}: {key} is {str(value)[:60]}, not a text.")
         records.append({key: _text(value) for key, value in record.items()})
     columns = dict.fromkeys(key for record in records for key in record)
     return pl.DataFrame(records, schema=dict.fromkeys(columns, pl.String))

@@ -14,12 +14,15 @@ def read_pairs_file(path: Path, images: set[str]) -> pl.DataFrame:
     """The pairs (query, candidate) of a .parquet, .csv, .tsv or .jsonl file, each once, in the file's order."""
     if not path.is_file():
         raise LikewiseError(f"{path} does not exist: check the path of the pairs file.")
-    table = read_table(path)[0]
+    table, first_row = read_table(path)
     missing = [column for column in PAIR if column not in table.columns]
     if missing:
         raise LikewiseError(f"{path} has no column {', '.join(missing)}: it needs query and candidate.")
     table = check_columns(table, dict.fromkeys(PAIR, ColumnRule(null=True)), str(path))
-    pairs = table.select(PAIR).drop_nulls().unique(maintain_order=True)
+    empty = table.select(pl.any_horizontal(pl.col(PAIR).is_null() | (pl.col(PAIR).str.strip_chars() == "")).arg_true())
+    if len(empty):
+        raise LikewiseError(f"{path}, row {empty.item(0, 0) + first_row} names one image only: fill it, or delete it.")
+    pairs = table.select(PAIR).unique(maintain_order=True)
     alone = pairs.filter(pl.col("query") == pl.col("candidate"))
     if len(alone):
         raise LikewiseError(f"{path} compares {alone['query'][0]} with itself: delete such rows.")

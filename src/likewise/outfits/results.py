@@ -179,6 +179,8 @@ def read_answers(path: Path, questions: Sequence[OutfitQuestion]) -> Floats:
 
     table = read_table(path)
     columns = set(table.columns)
+    if table.is_empty():
+        raise LikewiseError(f"{path} answers no question: write one row for each.")
     if "question" not in columns or not columns & {"choice", "scores"}:
         raise LikewiseError(f"{path} needs the columns question and choice (from 0), or question and scores.")
     if table["question"].n_unique() < len(table):

@@ -11,7 +11,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.untrusted import TEXT, check_columns, check_shape, parse_json, read_untrusted_parquet
+from likewise.untrusted import (
+    TEXT,
+    check_columns,
+    check_line,
+    check_shape,
+    parse_json,
+    read_untrusted_csv,
+    read_untrusted_parquet,
+)
 
 KEY_NAMES = ("image", "images", "key", "keys", "path", "paths", "file", "filename", "id", "ids")
 READABLE = ".npy (with --keys), .npz, .parquet or .safetensors"
@@ -40,6 +48,8 @@ def read_external_vectors(path: Path, keys: Path | None) -> ExternalVectors:
     except Exception as error:  # every format has exceptions of its own
         first = next(iter(str(error).strip().split("\n")), "") or type(error).__name__
         raise LikewiseError(f"{path} cannot be read as {path.suffix} ({first}): write it again.") from error
+    if vectors.ndim == 2 and vectors.shape[1] == 1:
+        raise LikewiseError(f"{path} holds one number per image: two such vectors are alike or opposite, nothing else.")
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not vectors.size:
         raise LikewiseError(f"{path} holds {vectors.dtype} {vectors.shape}, not one row of numbers per image.")
     listed_in = str(keys or path)
@@ -51,22 +61,36 @@ def read_external_vectors(path: Path, keys: Path | None) -> ExternalVectors:
         )
     if len(images) != len(vectors):
         raise LikewiseError(f"{listed_in} lists {len(images)} keys for {len(vectors)} vectors: both must be as long.")
-    return ExternalVectors(images, vectors, listed_in)
+    return ExternalVectors(_checked_keys(images, listed_in), vectors, listed_in)
 
 
 def read_keys(path: Path) -> list[str]:
     """Keys from a CSV or Parquet column `image` (or the only column), a JSON list, an npy array, or lines of text."""
+    return _checked_keys(_listed_keys(path), str(path))
+
+
+def _checked_keys(keys: Sequence[str], where: str) -> list[str]:
+    """Each key is a text of one line, and there is one for every row."""
+    for number, key in enumerate(keys, start=1):
+        if not key.strip():
+            raise LikewiseError(f"{where}: key {number} is empty: write one for every row.")
+        check_line(key, f"key {number},", where)
+    if not keys:
+        raise LikewiseError(f"{where} lists no keys: write one for every row.")
+    return list(keys)
+
+
+def _listed_keys(path: Path) -> list[str]:
     if not path.is_file():
         raise LikewiseError(f"{path} does not exist: give a file with one key per row.")
     ending = path.suffix.lower()
     try:
         if ending in (".csv", ".tsv", ".parquet"):
-            separator = "\t" if ending == ".tsv" else ","
-            is_parquet = ending == ".parquet"
+            is_parquet, separator = ending == ".parquet", "\t" if ending == ".tsv" else ","
             table = (
                 read_untrusted_parquet(path, str(path))
                 if is_parquet
-                else pl.read_csv(path, separator=separator, infer_schema=False)
+                else read_untrusted_csv(path.read_text(encoding="utf-8-sig"), str(path), separator)
             )
             column = next((name for name in KEY_NAMES if name in table.columns), None)
             if column is None and table.width == 1 and not is_parquet:  # a list without a heading
@@ -82,7 +106,7 @@ def read_keys(path: Path) -> list[str]:
             stored = np.load(path, allow_pickle=False)
             if stored.ndim != 1 or stored.dtype.kind not in "UST":
                 raise LikewiseError(f"{path} holds {stored.dtype} {stored.shape}, not one text per row.")
-            return [str(value) for value in stored]
+            return _texts(stored, path)
         return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     except LikewiseError:
         raise
@@ -103,8 +127,17 @@ def _npz(path: Path) -> VectorsAndKeys:
         tables = [name for name in arrays.files if arrays[name].ndim == 2]
         lists = [name for name in arrays.files if arrays[name].ndim == 1 and arrays[name].dtype.kind in "UST"]
         keys = next((name for name in KEY_NAMES if name in lists), lists[0] if lists else None)
-        images = [str(value) for value in arrays[keys]] if keys else None
+        images = _texts(arrays[keys], path) if keys else None
         return arrays[_only(tables, path, "two-dimensional arrays")], images
+
+
+def _texts(stored: NDArray[Any], path: Path) -> list[str]:
+    """NumPy keeps four bytes for every character, and does not ask whether they are one."""
+    if stored.dtype.kind == "U":
+        letters = np.ascontiguousarray(stored).view(np.uint8).view(stored.dtype.byteorder.replace("=", "<") + "u4")
+        if ((letters > 0x10FFFF) | ((letters >= 0xD800) & (letters < 0xE000))).any():
+            raise LikewiseError(f"{path} holds keys with characters that do not exist: write it again.")
+    return [value.decode() if isinstance(value, bytes) else str(value) for value in stored]
 
 
 def _safetensors(path: Path) -> VectorsAndKeys:

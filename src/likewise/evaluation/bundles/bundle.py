@@ -63,7 +63,8 @@ COLUMNS: dict[str, dict[str, ColumnRule]] = {
         "label": ColumnRule("truth"),
         "generators": ColumnRule(null=True, optional=True),
         "grade": ColumnRule("number", null=True, optional=True),
-        **dict.fromkeys(("n_votes", "n_similar", "n_not_similar", "n_cannot_tell"), COUNT),
+        **dict.fromkeys(("similar", "not_similar", "cannot_tell"), COUNT),
+        "probability": ColumnRule("number", null=True, optional=True, low=0, high=1),
     },
     "negatives": PAIR_COLUMNS,
 }
@@ -187,6 +188,13 @@ def _refuse_contradictions(bundle: Bundle) -> None:
             raise LikewiseError(
                 f"{path}: {name}.parquet has two rows of {', '.join(twice.row(0))}: get another bundle."
             )
+    images = set(tables.catalog["image"])
+    for query, candidate in tables.pool.select("query", "candidate").iter_rows():
+        if query not in images or candidate not in images or query == candidate:
+            raise LikewiseError(
+                f"{path}: pool.parquet has the pair ({query}, {candidate}), which is none of two images of the "
+                "catalog: get another bundle."
+            )
     queries, gallery = set(tables.queries["image"]), set(tables.gallery["image"])
     for name in ("labels", "negatives"):
         table = getattr(tables, name)
@@ -198,9 +206,11 @@ def _refuse_contradictions(bundle: Bundle) -> None:
                 )
     sizes, said = {name: len(getattr(tables, name)) for name in ("queries", "gallery", "labels")}, bundle.card["sizes"]
     sizes |= {"images": len(tables.catalog), "items": tables.catalog["item"].n_unique()}
+    sizes["pool_pairs"] = tables.pool.select("query", "candidate").n_unique()
     if wrong := [name for name, size in sizes.items() if said[name] != size]:
+        what = wrong[0].replace("_", " ")
         raise LikewiseError(
-            f"{path}: the card speaks of {said[wrong[0]]:,} {wrong[0]}, the tables have {sizes[wrong[0]]:,}: it was "
+            f"{path}: the card speaks of {said[wrong[0]]:,} {what}, the tables have {sizes[wrong[0]]:,}: it was "
             "put together wrongly."
         )
 

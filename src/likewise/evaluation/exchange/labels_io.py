@@ -25,7 +25,15 @@ from likewise.evaluation.exchange.trec import prels_text, qrels_text, read_prels
 from likewise.labeling.grades import GRADE, GradeThreshold
 from likewise.labeling.votes import PAIR
 from likewise.spreadsheets import csv_text, restore_formulas
-from likewise.untrusted import ColumnRule, check_columns, check_line, parse_json, read_untrusted_parquet, tidy_headers
+from likewise.untrusted import (
+    ColumnRule,
+    check_columns,
+    check_line,
+    parse_json,
+    read_untrusted_csv,
+    read_untrusted_parquet,
+    tidy_headers,
+)
 from likewise.workspace import discard, write_atomically
 
 LABEL_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "label": pl.Int8})
@@ -37,7 +45,8 @@ FURTHER = (GRADE, SPLIT, *DESIGN_COLUMNS, GENERATORS)  # as CSV has them
 READ_FURTHER = (SPLIT, *DESIGN_COLUMNS, GENERATORS, GRADE)  # as a LabelRow has them
 VSD_EXTRAS = (GRADE, GENERATORS)
 LABEL_COLUMNS = {
-    **dict.fromkeys(("query", "candidate", "label"), ColumnRule(null=True)),
+    **dict.fromkeys(("query", "candidate"), ColumnRule(null=True)),
+    "label": ColumnRule(null=True, truths=True),
     **dict.fromkeys(READ_FURTHER, ColumnRule(null=True, optional=True)),
 }
 # where, query, candidate, label as written, split, inclusion probability, round, generators, grade as written
@@ -241,8 +250,7 @@ def _read_csv(path: Path) -> pl.DataFrame:
     text = path.read_text(encoding="utf-8-sig")
     if not text.strip():
         raise LikewiseError(f"{path} is empty: its header must be query,candidate,label.")
-    separator = max(",;\t", key=text.lstrip().split("\n", 1)[0].count)
-    return restore_formulas(pl.read_csv(text.encode(), separator=separator, infer_schema=False))
+    return restore_formulas(read_untrusted_csv(text, str(path)))
 
 
 def _vsd_text(labels: pl.DataFrame) -> str:

@@ -199,11 +199,13 @@ def _fields(path: Path, names: Sequence[str], form: str) -> pl.DataFrame:
     table = pl.DataFrame(
         {"number": pl.int_range(1, len(lines) + 1, eager=True), "fields": lines.str.extract_all(r"\S+")}
     )
+    if (odd := lines.str.contains(r"[\x00-\x08\x0e-\x1f\x7f]")).any():
+        raise LikewiseError(f"{path}, line {int(odd.arg_max() or 0) + 1} is no line of text: write it again.")
     table = table.filter(pl.col("fields").list.len() > 0)
     if table.is_empty():
         raise LikewiseError(f"{path} is empty: it needs lines `{form}`.")
-    odd = table.filter(pl.col("fields").list.len() != len(names))
-    if len(odd):
-        number, found = odd.row(0)
+    misfits = table.filter(pl.col("fields").list.len() != len(names))
+    if len(misfits):
+        number, found = misfits.row(0)
         raise LikewiseError(f"{path}, line {number} has {len(found)} fields: write `{form}` (a space in a key as %20).")
     return table.select("number", *(pl.col("fields").list.get(place).alias(name) for place, name in enumerate(names)))

@@ -1,10 +1,12 @@
-"""Twelve seasons of a wardrobe, updated against labelled anew. Fills docs/living.md, draws docs/seasons.svg.
+"""Twelve seasons of a catalog, updated against labelled anew. Fills docs/living.md, draws docs/seasons.svg.
 
     python docs/seasons.py [--replays N] [--work FOLDER] [--tuning]
+    python docs/seasons.py --photographs --data FOLDER [--replays N] [--work FOLDER]
 
 A fifth of 600 items is exchanged in every season, and in the seventh half of all that had gone come back. After each
 season the pool grows as `likewise discover` grows it; beside it the same design is drawn anew over the same catalog,
 and the truth is known of every pair. Settings were chosen on another wardrobe (`--tuning`), which is not reported.
+With `--photographs` the items are products of a shop, similar where type and colour are the same.
 """
 
 import argparse
@@ -18,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from marks import fill, paragraph
+from photographs import MEASURED, photographs_bench
 from sampling_bench import Bench, wardrobe_bench
 from seasons_replay import COMEBACK, MEASURES, MODELS, N_QUERIES, N_SEASONS, Floats, Season, replay, save_pictures
 
@@ -44,15 +47,17 @@ def wardrobe(work: Path, seed: int) -> Bench:
     return wardrobe_bench(folder)
 
 
-def replays(bench: Bench, work: Path, wardrobe_seed: int, design: Design, n_replays: int) -> list[list[Season]]:
+def replays(
+    bench: Bench, models: tuple[str, ...], work: Path, name: str, design: Design, n_replays: int
+) -> list[list[Season]]:
     """Each is stored when it is done, so that a run that was stopped goes on."""
     save_pictures(work / "pictures", bench.n_items)
     found = []
     for seed in range(n_replays):
-        file = work / f"replay-{wardrobe_seed}-{design}-{seed}.json"
+        file = work / f"replay-{name}-{design}-{seed}.json"
         if not file.exists():
             with tempfile.TemporaryDirectory(dir=work) as folder:
-                seasons = replay(bench, Path(folder), work / "pictures", design, seed)
+                seasons = replay(bench, models, Path(folder), work / "pictures", design, seed)
             file.write_text(json.dumps([season.to_json() for season in seasons]))
         found.append([Season.from_json(stored) for stored in json.loads(file.read_text())])
         print(
@@ -177,28 +182,32 @@ def main() -> None:
     options.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "likewise-seasons")
     options.add_argument("--tuning", action="store_true", help="the wardrobe that settings are chosen on; prints")
     options.add_argument("--designs", default=",".join(REPLAYS))
+    options.add_argument("--photographs", action="store_true")
+    options.add_argument("--data", type=Path)
     chosen = options.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
     seed = TUNING if chosen.tuning else REPORTED
-    bench = wardrobe(chosen.work, seed)
+    if chosen.photographs:
+        bench, models, name = photographs_bench(chosen.work, chosen.data), MEASURED, "photographs"
+    else:
+        bench, models, name = wardrobe(chosen.work, seed), MODELS, str(seed)
     found = {
-        design: replays(bench, chosen.work, seed, design, max(2, round(share * chosen.replays)))
+        design: replays(bench, models, chosen.work, name, design, max(2, round(share * chosen.replays)))
         for design, share in REPLAYS.items()
         if design in chosen.designs.split(",")
     }
-    n_cases = {design: len(MODELS) * N_SEASONS * len(each) for design, each in found.items() if design != "eds"}
+    n_cases = {design: len(models) * N_SEASONS * len(each) for design, each in found.items() if design != "eds"}
     counted = ", ".join(f"{n:,} estimates of each measure with {design}" for design, n in n_cases.items())
-    said = f"""{N_QUERIES} queries; {counted}, of {len(MODELS)} models. New pairs get {100 * SHARE_OF_DESIGN:.0f} % of
+    said = f"""{N_QUERIES} queries; {counted}, of {len(models)} models. New pairs get {100 * SHARE_OF_DESIGN:.0f} % of
     the labels that the design would give them in a pool made anew."""
-    blocks = {
-        "living-labels": labels_table(found),
-        "living-estimates": f"{estimates_table(found)}\n\n{paragraph(said)}",
-    }
+    tables = {"labels": labels_table(found), "estimates": f"{estimates_table(found)}\n\n{paragraph(said)}"}
     if chosen.tuning:
-        print("\n\n".join(blocks.values()))
+        print("\n\n".join(tables.values()))
         return
-    fill(HERE / "living.md", blocks)
-    draw(found["sampled"], HERE / "seasons.svg")
+    page = "living-photographs" if chosen.photographs else "living"
+    fill(HERE / "living.md", {f"{page}-{block}": text for block, text in tables.items()})
+    if not chosen.photographs:
+        draw(found["sampled"], HERE / "seasons.svg")
 
 
 if __name__ == "__main__":

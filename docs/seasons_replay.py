@@ -1,7 +1,7 @@
-"""One replay of a wardrobe over seasons: items go and come, the workspace is updated, new pairs are labelled.
+"""One replay of a catalog over seasons: items go and come, the workspace is updated, new pairs are labelled.
 
 Everything but the pictures is the real thing: a workspace with its history (`update`), imported vectors, the pool as
-`discover` makes and grows it, and the estimates of `evaluate`. Labels come from the wardrobe's known truth.
+`discover` makes and grows it, and the estimates of `evaluate`. Labels come from the known truth.
 """
 
 from dataclasses import dataclass
@@ -70,12 +70,14 @@ def save_pictures(folder: Path, n_items: int) -> None:
             Image.fromarray(pixels).save(folder / image_name(item))
 
 
-class Wardrobe:
-    """A workspace over a wardrobe of which some items are present."""
+class Stock:
+    """A workspace over a catalog of which some items are present."""
 
-    def __init__(self, bench: Bench, folder: Path, pictures: Path, design: Design, seed: int) -> None:
+    def __init__(
+        self, bench: Bench, models: tuple[str, ...], folder: Path, pictures: Path, design: Design, seed: int
+    ) -> None:
         self.bench, self.folder, self.pictures = bench, folder, pictures
-        self.measured = {name: bench.vectors[bench.names.index(name)] for name in MODELS}
+        self.measured = {name: bench.vectors[bench.names.index(name)] for name in models}
         self.rng = np.random.default_rng(seed)
         self.stock = self.rng.permutation(bench.n_items).tolist()
         self.present = sorted(self.stock.pop() for _ in range(N_ITEMS))
@@ -127,7 +129,7 @@ class Wardrobe:
         over, labels = pool.query_gallery, self.labels(pool)
         queries, gallery = items_of_images(over.queries), items_of_images(over.gallery)
         vectors = {name: (each[queries], each[gallery]) for name, each in self.measured.items()}
-        found = estimate_pool(pool.rows, labels, over, vectors, MODELS, ks=KS, update_rounds=pool.update_rounds)
+        found = estimate_pool(pool.rows, labels, over, vectors, tuple(vectors), ks=KS, update_rounds=pool.update_rounds)
         assert found is not None
         by_model = found.estimates.by_encoder
         return {
@@ -178,17 +180,19 @@ def true_values(scores: NDArray[np.float32], similar: NDArray[np.bool_]) -> tupl
     return float(listed[:, :5].mean()), float(ndcg.mean()), float(area.mean())
 
 
-def replay(bench: Bench, folder: Path, pictures: Path, design: Design, seed: int) -> list[Season]:
-    """The seasons of one wardrobe, the first one included."""
-    wardrobe, seasons = Wardrobe(bench, folder, pictures, design, seed), []
+def replay(
+    bench: Bench, models: tuple[str, ...], folder: Path, pictures: Path, design: Design, seed: int
+) -> list[Season]:
+    """The seasons of one stock, the first one included."""
+    stock, seasons = Stock(bench, models, folder, pictures, design, seed), []
     for number in range(N_SEASONS + 1):
         n_new = 0
         if number:
-            wardrobe.exchange(number)
-            n_new = wardrobe.grow()
-        pool, full = read_pool(wardrobe.workspace), wardrobe.full_pool(1000 * seed + number)
+            stock.exchange(number)
+            n_new = stock.grow()
+        pool, full = read_pool(stock.workspace), stock.full_pool(1000 * seed + number)
         n_full, n_queries = full.rows.select("query", "candidate").n_unique(), len(full.query_gallery.queries)
         n_full = round(n_full * len(pool.query_gallery.queries) / n_queries)
-        kept, anew = ({}, {}) if design == "eds" else (wardrobe.estimate(pool), wardrobe.estimate(full))
-        seasons.append(Season(number, len(wardrobe.present), n_new, n_full, kept, anew, wardrobe.truth()))
+        kept, anew = ({}, {}) if design == "eds" else (stock.estimate(pool), stock.estimate(full))
+        seasons.append(Season(number, len(stock.present), n_new, n_full, kept, anew, stock.truth()))
     return seasons

@@ -84,7 +84,7 @@ def workspace_status(workspace: WorkspaceFolder) -> WorkspaceStatus:
         version.images or settings["images"],
         settings["left_out"],
         parts,
-        f"likewise update {workspace.path} {workspace.root}" if n_missing or n_new else following,
+        f"likewise update {workspace.path} {workspace.source or 'SOURCE'}" if n_missing or n_new else following,
         version.version,
         n_missing,
         n_new,

@@ -78,16 +78,27 @@ class CatalogUpdate:
 def read_source(
     workspace: WorkspaceFolder, source: Path | None, reader: str | None = None, root: Path | None = None
 ) -> Reading:
-    """The source as it is now: the one named, or the folder that the workspace was made from."""
+    """The source as it is now: the one named, or the folder that the workspace was made from.
+
+    Where the workspace was made with a root of its pictures, that is theirs still.
+    """
     made = str(workspace.settings()["source"])
     if source is None and made != "folder":
+        known = "--wardrobe has no source" if made == WARDROBE else workspace.source or "SOURCE"
         raise LikewiseError(
             f"{workspace.path} was made from a source of the kind {made}: name it, as in "
-            f"`likewise update {workspace.path} {'--wardrobe has no source' if made == WARDROBE else 'SOURCE'}`."
+            f"`likewise update {workspace.path} {known}`."
         )
     source = source or workspace.root
+    if made == "table" and reader is None and source.is_dir():
+        raise LikewiseError(
+            f"{workspace.path} was made from a table, and {source} is a folder, which knows none of its columns: give "
+            "the table as it is now, or --reader folder if its columns are to go."
+        )
     name = reader_for(source, reader or (made if made not in (WARDROBE, "folder", "table") else None))
     made_with = workspace.settings().get("source_settings") or {}
+    if root is None and name == made and "root" in made_with:
+        root = workspace.root
     return with_items(read(source, name, root), made_with.get("item_pattern"))
 
 

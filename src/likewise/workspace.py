@@ -164,6 +164,15 @@ class WorkspaceFolder:
         return (self.path / str(self.settings()["root"])).resolve()
 
     @property
+    def source(self) -> Path | None:
+        """What the workspace was made from: its folder of pictures, or the table or data set that was read."""
+        settings = self.settings()
+        if settings["source"] in ("folder", WARDROBE):
+            return self.root
+        path = (settings.get("source_settings") or {}).get("path")
+        return None if path is None else Path(path)
+
+    @property
     def has_truth(self) -> bool:
         """Whether it is known which items look alike: a table of truth is there."""
         return self.truth_file.exists()

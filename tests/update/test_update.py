@@ -84,6 +84,39 @@ def test_what_comes_back_finds_its_votes_and_vectors_again(shop: Path) -> None:
     assert len(pl.read_parquet(workspace.pool_file)) == len(pool)
 
 
+def test_a_table_stays_the_source_and_the_root_of_its_pictures_is_remembered(shop: Path) -> None:
+    from typer.testing import CliRunner
+
+    from likewise.cli.app import app
+
+    def run(*words: object) -> str:
+        done = CliRunner().invoke(app, [str(word) for word in words])
+        return " ".join([*done.output.split(), str(done.exception or "")])
+
+    photos, table = shop / "photos", shop / "lists" / "spring.csv"
+    rows = pl.DataFrame({"image": sorted(p.relative_to(photos).as_posix() for p in photos.rglob("*.png"))})
+    rows = rows.with_columns(item=pl.col("image").str.slice(0, 8), price=pl.int_range(pl.len()))
+    table.parent.mkdir()
+    rows.write_csv(table)
+    workspace = Workspace(shop / "listed")
+    workspace.new(table, root=photos)
+    (photos / rows["image"][0]).unlink()
+    assert workspace.status().status.next == f"likewise update {workspace.path} {table}"
+    with pytest.raises(LikewiseError, match=f"made from a table, and {photos} is a folder"):
+        workspace.update(photos)  # which would lose items and prices
+    rows[1:].write_csv(table.with_name("summer.csv"))
+    summer = table.with_name("summer.csv")
+    planned = run("update", workspace.path, summer, "--name", "summer", "--dry-run").replace(" ", "")
+    assert (
+        f"nothing was written (--dry-run) next: likewise update {workspace.path} {summer} --name summer".replace(
+            " ", ""
+        )
+        in planned
+    )
+    assert workspace.update(summer).update.changes.counts()["removed"] == 1
+    assert workspace.status().status.missing_pictures == 0
+
+
 def test_names_that_change_places_take_their_votes_along(shop: Path) -> None:
     workspace, photos = Workspace(shop / "shoes"), shop / "photos"
     before = votes_of(workspace)

@@ -33,7 +33,7 @@ def status(workspace: WorkspacePath, database: Database = None, as_of: AsOf = No
     if found.missing_pictures or found.new_pictures:
         echo(
             f"  [red]pictures:[/] {found.missing_pictures:,} of the catalog are gone, {found.new_pictures:,} are new: "
-            f"bring it up to date with `likewise update {escape(workspace)}`"
+            f"bring it up to date with `{escape(found.next)}`"
         )
     current = [part.name.partition("/")[2] for part in found.vectors if part.state == "current"]
     if current:

@@ -77,7 +77,9 @@ def update(
         if done.removes_most:
             echo("most images would be gone: give a source that has all images, or --accept-removals if that is meant")
             return
-        echo(f"next: [bold]likewise update {escape(workspace)}{f' {escape(source)}' if source else ''}[/]")
+        given = (("--reader", reader), ("--root", root), ("--truth", truth), ("--name", name))
+        words = [workspace, *([source] if source else []), *(word for pair in given if pair[1] for word in pair)]
+        echo(f"next: [bold]likewise update {escape(' '.join(map(str, words)))}[/]")
 
 
 def print_changes(workspace: Path, done: "CatalogUpdate") -> None:

@@ -14,12 +14,14 @@ from PIL import Image
 from likewise.api.workspace import Workspace
 from likewise.catalog import read_catalog
 from likewise.catalog.versions import read_history
+from likewise.discovery.step import read_pool
 from likewise.encoders import read_vectors
 from likewise.errors import LikewiseError
 from likewise.labeling.state import read_stored_votes
+from likewise.labeling.step import current_labels
 from likewise.workspace import WorkspaceFolder
 from tests.conftest import draw_shape
-from tests.update.conftest import change_photos, save_shape
+from tests.update.conftest import change_photos, save_shape, vote
 
 
 def votes_of(workspace: WorkspaceFolder) -> pl.DataFrame:
@@ -143,6 +145,24 @@ def test_rows_know_when_they_came_and_went(shop: Path) -> None:
     then = read_catalog(WorkspaceFolder(workspace.path, as_of=1))["image"].to_list()
     assert len(then) == 36
     assert "circle/red-0.png" in then
+
+
+def test_a_changed_picture_brings_no_label_to_the_one_before_it(shop: Path) -> None:
+    """Later pictures may have names of then: their votes and pool rows are not those of the pictures of then."""
+    workspace = Workspace(shop / "shoes")
+    before, pool = workspace.labels().table, pl.read_parquet(workspace.pool_file)
+    draw_shape("square", "white", 1).save(shop / "photos" / "triangle/red-1.png")
+    workspace.update()
+    workspace.encode("colour", "shape")
+    workspace.discover()
+    assert vote(workspace) > 0
+    of_picture = (pl.col("query") == "triangle/red-1.png") | (pl.col("candidate") == "triangle/red-1.png")
+    pair = ["query", "candidate"]
+    assert workspace.labels().table.filter(of_picture).height > 0
+    then = WorkspaceFolder(workspace.path, as_of=1)
+    for found, known in ((current_labels(then), before), (read_pool(then).rows, pool)):
+        ours, theirs = (table.filter(of_picture).select(pair).unique().sort(pair) for table in (found, known))
+        assert ours.equals(theirs) and len(ours) > 0
 
 
 def test_attributes_that_changed_are_a_version_of_their_own(workspace: WorkspaceFolder, shapes_table: Path) -> None:

@@ -122,9 +122,14 @@ def keys_at(history: pl.DataFrame, version: int) -> pl.DataFrame:
 
 
 def key_changes(history: pl.DataFrame, before: int, after: int) -> dict[str, str]:
-    """How keys of one version are spelt in another, where that differs."""
-    both = keys_at(history, before).join(keys_at(history, after), on="picture", suffix="_after")
-    different = both.filter(pl.col("key") != pl.col("key_after"))
+    """How keys of one version are spelt in another, where that differs.
+
+    A picture that had not come yet gets a key no image can have: its name may have been that of another picture.
+    """
+    both = keys_at(history, before).join(keys_at(history, after), on="picture", how="left", suffix="_after")
+    put_aside = pl.when(pl.col("key").str.starts_with(RETIRED)).then("key")
+    not_yet = put_aside.otherwise(pl.format(f"{RETIRED}{{}}@{{}}", "key", "picture"))
+    different = both.with_columns(pl.col("key_after").fill_null(not_yet)).filter(pl.col("key") != pl.col("key_after"))
     return dict(different.select("key", "key_after").iter_rows())
 
 

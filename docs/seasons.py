@@ -200,13 +200,13 @@ def main() -> None:
     counted = ", ".join(f"{n:,} estimates of each measure with {design}" for design, n in n_cases.items())
     said = f"""{N_QUERIES} queries; {counted}, of {len(models)} models. New pairs get {100 * SHARE_OF_DESIGN:.0f} % of
     the labels that the design would give them in a pool made anew."""
-    tables = {"labels": labels_table(found), "estimates": f"{estimates_table(found)}\n\n{paragraph(said)}"}
+    labels, estimates = labels_table(found), f"{estimates_table(found)}\n\n{paragraph(said)}"
     if chosen.tuning:
-        print("\n\n".join(tables.values()))
-        return
-    page = "living-photographs" if chosen.photographs else "living"
-    fill(HERE / "living.md", {f"{page}-{block}": text for block, text in tables.items()})
-    if not chosen.photographs:
+        print(f"{labels}\n\n{estimates}")
+    elif chosen.photographs:
+        fill(HERE / "living.md", {"living-photographs-labels": labels, "living-photographs-estimates": estimates})
+    else:
+        fill(HERE / "living.md", {"living-labels": labels, "living-estimates": estimates})
         draw(found["sampled"], HERE / "seasons.svg")
 
 

@@ -150,6 +150,7 @@ def test_the_new_model_may_be_a_file_of_vectors_a_spec_or_an_onnx_file(
     older = ("gate", labelled.path, "--measure", "P@3", "--old", "lacking", "--new", "shape", "--json")
     assert "1 queries and 1 images of the gallery are left out" in " ".join(json.loads(run(*older).out)["notes"])
     assert run(*gate, "--new", "texture").code in (0, 1, 3) and "texture" in labelled.encoders()
+    assert run(*gate, "--new", "colour?flip=1").code in (0, 1, 3) and "colour_flip" in labelled.encoders()
     model = write_onnx(tmp_path / "pooling.onnx")
     assert run(*gate, "--new", model).code in (0, 1, 3)
     assert "pooling" in labelled.encoders()

@@ -11,7 +11,7 @@ from likewise.catalog import read_catalog
 from likewise.encoders.lineage import encoder_lineage
 from likewise.encoders.running.encode import encode_catalog
 from likewise.encoders.short_names import is_encoder_name
-from likewise.encoders.spec import spec_name
+from likewise.encoders.spec import parse_spec, spec_name
 from likewise.encoders.storage.importing import import_vectors
 from likewise.encoders.storage.reading import read_vectors
 from likewise.errors import LikewiseError
@@ -65,7 +65,7 @@ def find_model(workspace: WorkspaceFolder, text: str, on_progress: ProgressCallb
         text = f"onnx:{quote(str(path), safe='/:~ ')}"
     name = text if text in workspace.encoders() else spec_name(text)
     if name not in workspace.encoders():
-        if ":" not in text and not is_encoder_name(text):
+        if not all(part.family or is_encoder_name(part.target) for part in parse_spec(text)):
             there = ", ".join(workspace.encoders()) or "none"
             close = get_close_matches(text, workspace.encoders(), n=1, cutoff=0.5)
             meant = f"did you mean {close[0]!r}? It" if close else "it"

@@ -146,10 +146,13 @@ def _while(difference: float) -> str:
 
 def _what_decides(needed: LabelsNeeded, estimated: bool) -> str:
     if needed.n_labels is not None:
+        if needed.n_unlabelled == 1:
+            return "the label of the one pair to label would decide"
         return f"about {needed.n_labels:,} labels of the {needed.n_unlabelled:,} pairs to label would decide"
     more = "" if needed.n_queries is None else f"; about {needed.n_queries:,} queries like these would"
     if estimated:
         return f"the labels drawn do not decide{more}, with as many labels drawn for each"
     if not needed.n_unlabelled:
         return f"every result that differs is labelled, so more labels of these queries cannot decide{more}"
-    return f"even all {needed.n_unlabelled:,} pairs to label would probably not decide{more}"
+    which = "the one pair" if needed.n_unlabelled == 1 else f"all {needed.n_unlabelled:,} pairs"
+    return f"even {which} to label would probably not decide{more}"

@@ -1,10 +1,12 @@
 """The gate in a catalog that it was not tuned on, with labels of an EDS pool and with drawn ones. Fills docs/gate.md.
 
     python docs/gate_catalogs.py [--work FOLDER] [--gates N] [--drawn N] [--tuning]
+    python docs/gate_catalogs.py --photographs --data FOLDER [--work FOLDER] [--gates N] [--drawn N]
 
 1,200 drawn items with real descriptors, 17 categories of unequal size, similarity as the wardrobe defines it. The old
-model is `blend`; colour, shape and texture feed the pool with it. Every row damages the old model in one way. What is
-true is the difference with every item as a query and every pair labelled. *At the margin* is the share of gates that
+model is `blend`; colour, shape and texture feed the pool with it. With `--photographs` 1,200 products of a shop,
+similar where type and colour are the same; the old model is a network. Every row damages the old model in one
+way. What is true is the difference with every item as a query and every pair labelled. *At the margin* is the share of gates that
 pass when the margin is exactly what the model truly loses: it should be at most 5 %.
 """
 
@@ -18,6 +20,7 @@ import numpy as np
 import polars as pl
 from marks import fill, paragraph
 from numpy.typing import NDArray
+from photographs import NETWORK, categories, photographs_bench
 from sampling_bench import Bench
 from seasons import REPORTED, TUNING, wardrobe
 
@@ -36,8 +39,10 @@ from likewise.workspace import WorkspaceFolder
 
 N_ITEMS, N_QUERIES, LABELS_PER_QUERY, K, EDS_K, DEPTH, MARGIN = 1200, 300, 25, 10, 10, 512, 0.01
 MOST_QUERIES = 3000
+PAGE = Path(__file__).parent / "gate.md"
 MEASURE: CutoffMeasure = nDCG @ K
 GENERATORS = ("blend", "colour", "shape", "texture")
+OF_PHOTOGRAPHS = (NETWORK, *GENERATORS[1:])
 Vectors = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Rng = np.random.Generator
@@ -45,11 +50,15 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True)
 class Shop:
-    """Items with the vectors of the generators, categories, and which are similar."""
+    """Items with the vectors of the generators, of which the first is the old model; categories; which are similar."""
 
     vectors: dict[str, Vectors]
     category: NDArray[np.str_]
     similar: NDArray[np.bool_]
+
+    @property
+    def old(self) -> Vectors:
+        return next(iter(self.vectors.values()))
 
 
 @dataclass(frozen=True)
@@ -101,11 +110,15 @@ class Asked:
         self.decided += decide(told, {}, MARGIN).verdict != UNDECIDED
 
 
-def make_shop(bench: Bench, folder: Path, rng: Rng) -> Shop:
+def make_shop(bench: Bench, category: NDArray[np.str_], generators: tuple[str, ...], rng: Rng) -> Shop:
     chosen = np.sort(rng.permutation(bench.n_items)[:N_ITEMS])
+    vectors = {name: bench.vectors[bench.names.index(name)][chosen] for name in generators}
+    return Shop(vectors, category[chosen], bench.similar[np.ix_(chosen, chosen)])
+
+
+def wardrobe_categories(folder: Path) -> NDArray[np.str_]:
     catalog = read_catalog(WorkspaceFolder(folder)).unique("item", keep="first", maintain_order=True).sort("item")
-    vectors = {name: bench.vectors[bench.names.index(name)][chosen] for name in GENERATORS}
-    return Shop(vectors, catalog["category"].to_numpy()[chosen].astype(str), bench.similar[np.ix_(chosen, chosen)])
+    return catalog["category"].to_numpy().astype(str)
 
 
 def unit(vectors: NDArray[np.floating]) -> Vectors:
@@ -153,7 +166,7 @@ def more_noise(level: float) -> Callable[[Shop, Vectors, Rng], Vectors]:
 
 
 DAMAGES = (
-    Damage("none: trained again, as good", lambda shop, old, rng: noisy(shop.vectors["blend"], 0.3, rng)),
+    Damage("none: trained again, as good", lambda shop, old, rng: noisy(shop.old, 0.3, rng)),
     *(Damage(f"stored in {2 * n + 1} levels", fewer_bits(n)) for n in (16, 4)),
     *(Damage(f"{100 * share:g} % of a category blind", blind(share)) for share in (0.5, 1.0)),
     *(Damage(f"{100 * share:g} % of the vectors shuffled", shuffled(share)) for share in (0.005, 0.02, 0.05)),
@@ -241,14 +254,16 @@ class Row:
         return f"| {' | '.join(cells)} |"
 
 
-def simulate(bench: Bench, folder: Path, n_gates: int, n_drawn: int) -> Iterator[dict[str, Row]]:
+def simulate(
+    bench: Bench, category: NDArray[np.str_], generators: tuple[str, ...], n_gates: int, n_drawn: int
+) -> Iterator[dict[str, Row]]:
     """The rows so far, after every gate: a run that is stopped has something to show."""
     rows = {damage.name: Row() for damage in DAMAGES}
     for number in range(n_gates):
         rng = np.random.default_rng(number)
-        shop = make_shop(bench, folder, rng)
-        old = noisy(shop.vectors["blend"], 0.3, rng)
-        deep = [lists_of(each, DEPTH) for each in (old, *(shop.vectors[name] for name in GENERATORS[1:]))]
+        shop = make_shop(bench, category, generators, rng)
+        old = noisy(shop.old, 0.3, rng)
+        deep = [lists_of(each, DEPTH) for each in (old, *list(shop.vectors.values())[1:])]
         queries = np.sort(rng.choice(N_ITEMS, N_QUERIES, replace=False))
         for damage in DAMAGES:
             gate_once(
@@ -282,7 +297,9 @@ def gate_once(
     truth = true_differences(shop, *both)
     loss = -float(np.nanmean(truth))
     row.losses.append(loss)
-    row.worst.append(min(float(np.nanmean(truth[shop.category == name])) for name in np.unique(shop.category)))
+    defined = ~np.isnan(truth)
+    known = np.unique(shop.category[defined])
+    row.worst.append(min(float(truth[defined & (shop.category == name)].mean()) for name in known))
     good = min(row.worst[-1], -loss) >= -MARGIN or as_good
     lists = compare_lists(MEASURE, both[0][queries], both[1][queries], judged(shop, queries, pool))
     bounds = lists.bounds()
@@ -320,19 +337,29 @@ def main() -> None:
     options.add_argument("--gates", type=int, default=40)
     options.add_argument("--drawn", type=int, default=20)
     options.add_argument("--tuning", action="store_true", help="the wardrobe that settings are chosen on; prints")
+    options.add_argument("--photographs", action="store_true")
+    options.add_argument("--data", type=Path)
     chosen = options.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
     seed = TUNING if chosen.tuning else REPORTED
-    bench = wardrobe(chosen.work, seed)
-    for rows in simulate(bench, chosen.work / f"wardrobe-{seed}", chosen.gates, chosen.drawn):
-        blocks = tables(rows)
-        if not chosen.tuning:
-            fill(Path(__file__).parent / "gate.md", blocks)
+    if chosen.photographs:
+        bench, generators = photographs_bench(chosen.work, chosen.data), OF_PHOTOGRAPHS
+        category = categories(chosen.work)
+    else:
+        bench, generators = wardrobe(chosen.work, seed), GENERATORS
+        category = wardrobe_categories(chosen.work / f"wardrobe-{seed}")
+    power, needed = "", ""
+    for rows in simulate(bench, category, generators, chosen.gates, chosen.drawn):
+        power, needed = power_table(rows), needed_table(rows)
+        if chosen.photographs:
+            fill(PAGE, {"gate-photographs": power, "gate-photographs-needed": needed})
+        elif not chosen.tuning:
+            fill(PAGE, {"gate-catalogs": power, "gate-needed": needed})
     if chosen.tuning:
-        print("\n\n".join(blocks.values()))
+        print(f"{power}\n\n{needed}")
 
 
-def tables(rows: dict[str, Row]) -> dict[str, str]:
+def power_table(rows: dict[str, Row]) -> str:
     heads = ["damage", "truly lost or won", "in the worst category", "EDS labels: pass %", "fail %"]
     heads += ["all asked labelled: pass %", "fail %", "drawn labels: pass %", "fail %"]
     heads += ["passes at the margin, all asked labelled %", "drawn labels %"]
@@ -351,12 +378,13 @@ def tables(rows: dict[str, Row]) -> dict[str, str]:
     category, or are as good as the old one, {good[0][0]} of {good[0][1]} fail with everything asked labelled and
     {good[1][0]} of {good[1][1]} with drawn labels. At the margin {at_margin[0][0]} of {at_margin[0][1]} and
     {at_margin[1][0]} of {at_margin[1][1]} pass, over all rows in which something is lost."""
-    needed = ["damage", "gates that ask for labels", "how many", "then decided %"]
-    needed += ["gates that ask for queries", "how many", "then decided %"]
-    return {
-        "gate-catalogs": table(heads, [row.power(name) for name, row in rows.items()]) + f"\n\n{paragraph(said)}",
-        "gate-needed": table(needed, [row.needed(name) for name, row in rows.items()]),
-    }
+    return table(heads, [row.power(name) for name, row in rows.items()]) + f"\n\n{paragraph(said)}"
+
+
+def needed_table(rows: dict[str, Row]) -> str:
+    heads = ["damage", "gates that ask for labels", "how many", "then decided %"]
+    heads += ["gates that ask for queries", "how many", "then decided %"]
+    return table(heads, [row.needed(name) for name, row in rows.items()])
 
 
 def table(heads: list[str], rows: list[str]) -> str:

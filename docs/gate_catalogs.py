@@ -5,9 +5,9 @@
 
 1,200 drawn items with real descriptors, 17 categories of unequal size, similarity as the wardrobe defines it. The old
 model is `blend`; colour, shape and texture feed the pool with it. With `--photographs` 1,200 products of a shop,
-similar where type and colour are the same; the old model is a network. Every row damages the old model in one
-way. What is true is the difference with every item as a query and every pair labelled. *At the margin* is the share of gates that
-pass when the margin is exactly what the model truly loses: it should be at most 5 %.
+similar where type and colour are the same; the old model is a network. Every row damages the old model in one way.
+What is true is the difference with every item as a query and every pair labelled. *At the margin* is the share of
+gates that pass when the margin is exactly what the model truly loses: it should be at most 5 %.
 """
 
 import argparse

@@ -1,5 +1,6 @@
 """The models of a gate: vectors (stored or in a file), an encoder spec, an ONNX file, or a search engine's run file."""
 
+import shutil
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,6 +13,7 @@ from likewise.encoders.lineage import encoder_lineage
 from likewise.encoders.running.encode import encode_catalog
 from likewise.encoders.short_names import is_encoder_name
 from likewise.encoders.spec import parse_spec, spec_name
+from likewise.encoders.storage.files import vectors_folder
 from likewise.encoders.storage.importing import import_vectors
 from likewise.encoders.storage.reading import read_vectors
 from likewise.errors import LikewiseError
@@ -32,11 +34,20 @@ VECTOR_FILES = (".npy", ".npz", ".parquet", ".safetensors")
 
 @dataclass(frozen=True)
 class GateModel:
-    """A model by the name it has in sentences; `run` where it is a run file, stored vectors of that name otherwise."""
+    """A model by the name it has in sentences; `run` where it is a run file, stored vectors of that name otherwise.
+
+    `brought` says that this gate took them from a file.
+    """
 
     name: str
     lineage: Lineage
     run: TrecRun | None = None
+    brought: bool = False
+
+    def forget_if_brought(self, workspace: WorkspaceFolder) -> None:
+        """A file that is refused leaves nothing behind: its images would be all that other models are measured on."""
+        if self.brought:
+            shutil.rmtree(vectors_folder(workspace, self.name))
 
 
 @dataclass(frozen=True)
@@ -55,8 +66,9 @@ def find_model(workspace: WorkspaceFolder, text: str, on_progress: ProgressCallb
             run = results_as_images(read_run_file(path), read_catalog(workspace), read_labels(workspace))
             return GateModel(path.name, read_lineage(sidecar_file(path)) or Lineage(unknown=(path.name,)), run)
         if path.suffix.lower() in VECTOR_FILES:
+            known = workspace.encoders()
             name = import_vectors(workspace, path.stem, path).encoder
-            return GateModel(name, encoder_lineage(workspace, name))
+            return GateModel(name, encoder_lineage(workspace, name), brought=name not in known)
         if path.suffix.lower() != ".onnx":
             raise LikewiseError(
                 f"{path} is of no kind that a gate reads: give vectors ({', '.join(VECTOR_FILES)}), an .onnx file, "

@@ -151,6 +151,7 @@ def _refuse_lacking(workspace: WorkspaceFolder, models: Sequence[GateModel], poo
     known = set(common_images(workspace, [models[1].name], asked))
     lacking = [image for image in common_images(workspace, [models[0].name], asked) if image not in known]
     if lacking:
+        models[1].forget_if_brought(workspace)
         raise LikewiseError(
             f"{models[1].name} has no vector of {len(lacking):,} images that {models[0].name} has, {lacking[0]} for "
             "instance, and cannot be judged there: encode or import them first."

@@ -1,11 +1,12 @@
 """Run everything behind `papers.md` and fill its tables: `python docs/papers.py --data FOLDER --work FOLDER`.
 
-The folder of --data holds `products`, `clothing` and `reality_check`; in that of --work the runs are made, and go on
-where they stopped. Published numbers are in `docs/published`. `python
-docs/vsd_negatives.py` fills the table of sampled negatives.
+The folder of --data holds `products`, `clothing`, `emoji` and `reality_check`; in that of --work the runs are made, and
+go on where they stopped. With `--quick` they are cut to minutes and the page is a copy in the folder of --work.
+Published numbers are in `docs/published`. `python docs/vsd_negatives.py` fills the table of sampled negatives.
 """
 
 import argparse
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import polars as pl
 from marks import fill, paragraph
 from papers_rows import CONCATENATED, MAIN, SEPARATED, ends, percent, published, reality_rows, table, vsd_rows
-from papers_runs import ABLATION, CHECK, PAPER, read_finished, run_all
+from papers_runs import FULL, QUICK, Sizes, read_finished, run_all, run_emoji
 
 FILE = Path(__file__).with_name("papers.md")
 OF_TEST = "of test classes"
@@ -22,7 +23,7 @@ HEAD = ("in the paper", "it prints", "command", "here", "equal, or differs becau
 VSD_HEAD = (*HEAD[:3], "photographs", "drawn wardrobe", HEAD[-1])
 
 
-def check_table(check: dict[str, Any]) -> str:
+def check_table(check: dict[str, Any], sizes: Sizes) -> str:
     """The twelve losses on photographs: classes, and labels by attributes."""
     accuracy = {(row["method"], row["embedding"], row["measure"]): row for row in check["accuracy"]}
     discovery = {row["method"]: row for row in check["discovery_of_losses"] if row["queries"] == OF_TEST}
@@ -37,8 +38,9 @@ def check_table(check: dict[str, Any]) -> str:
     head = ("loss", "P@1, conc.", "MAP@R, conc.", "P@1, sep.", "MAP@R, sep.", "discovery", "from the trunk, points")
     said = f"""{check["n_images"]:,} photographs of {check["n_classes"]} classes (type and colour),
     {check["n_test_classes"]} of them for the test; a head over frozen efficientnet-lite0 at 96 pixels;
-    {CHECK["trials"]} trials, {CHECK["reruns"]} reruns, at most {CHECK["steps"]} steps. Discovery: gallery ROC-AUC by
-    labels from attributes, for queries of test classes; * significant over reruns and queries, after Holm's correction.
+    {sizes.check["trials"]} trials, {sizes.check["reruns"]} reruns, at most {sizes.check["steps"]} steps. Discovery:
+    gallery ROC-AUC by labels from attributes, for queries of test classes; * significant over reruns and queries, after Holm's
+    correction.
     These labels ask for type, colour and gender, the classes for type and colour: training on one teaches the other,
     which need not hold for what people call similar."""
     return f"{table(head, lines)}\n\n{paragraph(said)}"
@@ -52,7 +54,7 @@ def change(row: dict[str, Any]) -> str:
     return f"{100 * row['difference']:+.1f} ({low:+.1f} to {high:+.1f}){' *' if row['significant'] else ''}"
 
 
-def ablation_table(ablation: dict[str, Any]) -> str:
+def ablation_table(ablation: dict[str, Any], sizes: Sizes) -> str:
     rows = [row for row in ablation["ablation"] if row["measure"] == MAIN and row["embedding"] == SEPARATED]
     lines = []
     for row in rows:
@@ -60,7 +62,8 @@ def ablation_table(ablation: dict[str, Any]) -> str:
         margin = "" if row["low"] is None else f" ± {100 * (row['high'] - row['low']) / 2:.1f}"
         lines.append((name, f"{row['lr']:g}", f"{percent(row['value'])}{margin}", change(row)))
     said = f"""The contrastive loss, efficientnet-lite0 trained whole at 32 pixels, on half of these photographs;
-    {ABLATION["trials"]} trials, {ABLATION["reruns"]} reruns of at most {ABLATION["steps"]} steps at {ABLATION["lr"]:g}.
+    {sizes.ablation["trials"]} trials, {sizes.ablation["reruns"]} reruns of at most {sizes.ablation["steps"]} steps at
+    {sizes.ablation["lr"]:g}.
     * significant over reruns and test classes, after Holm's correction. A short training on one set of photographs:
     what matters most in it need not matter most in a long one."""
     said += "".join(f" {note[0].upper()}{note[1:]}." for note in ablation["notes"])
@@ -102,19 +105,19 @@ def claims_table(found: dict[str, Any], data: Path) -> str:
     return f"{table(head, lines)}\n\n{paragraph(said)}"
 
 
-def paper_text(found: dict[str, Any]) -> str:
-    paper, seconds = found["paper"], found["paper_seconds"]
+def paper_text(found: dict[str, Any], name: str, pictures: str, sizes: Sizes) -> str:
+    paper, seconds, asked = found[name], found[f"{name}_seconds"], sizes.paper
     rows = [row for row in paper["accuracy"] if row["measure"] == MAIN and row["embedding"] == CONCATENATED]
     values = ", ".join(f"{row['method']} {percent(row['value'])}" for row in rows)
-    n_trained = (PAPER["trials"] + PAPER["reruns"]) * 4
-    each = seconds / (n_trained * PAPER["steps"])
+    n_trained = (asked["trials"] + asked["reruns"]) * 4
+    each = seconds / (n_trained * asked["steps"])
     whole = 12 * (50 + 10) * 4 * 2000 * each / 86_400
-    text = f"""The preset `paper` trains a whole trunk. On one core of a busy machine efficientnet-lite0 at 64 pixels on
-    half of the photographs above took {seconds / 60:.0f} minutes for one loss with {PAPER["trials"]} trials and
-    {PAPER["reruns"]} reruns of {PAPER["steps"]} steps each ({n_trained} models): concatenated MAP@R {values}. Cut: 50
-    trials to {PAPER["trials"]}, 10 reruns to {PAPER["reruns"]}, 12 losses to 1, 227 pixels to 64, training to a
-    plateau to {PAPER["steps"]} steps at 1e-6, which changes next to nothing. All of it, at 2,000 steps a model, would
-    take about {whole:,.0f} days there; it was not run."""
+    text = f"""On one core of a busy machine efficientnet-lite0 at 64 pixels on half of {pictures} took
+    {seconds / 60:.0f} minutes for one loss with {asked["trials"]} trial and {asked["reruns"]} rerun of
+    {asked["steps"]} steps each ({n_trained} models): concatenated MAP@R {values}. Cut: 50 trials to {asked["trials"]}, 10 reruns to
+    {asked["reruns"]}, 12 losses to 1, 227 pixels to 64, training to a plateau to {asked["steps"]} steps at 1e-6, which
+    changes next to nothing. All of it, at 2,000 steps a model, would take about {whole:,.0f} days there; it was not
+    run."""
     return paragraph(text)
 
 
@@ -123,24 +126,38 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--page", action="store_true", help="run nothing; fill the tables of what is finished")
+    parser.add_argument("--emoji", action="store_true", help="of the runs only the preset paper on emoji")
+    parser.add_argument("--quick", action="store_true", help="everything cut to minutes; the page is written to --work")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
-    found = read_finished(given.work) if given.page else run_all(given.work, given.data.resolve())
+    sizes, page, data = QUICK if given.quick else FULL, FILE, given.data.resolve()
+    if given.quick:
+        page = Path(shutil.copy(FILE, given.work))
+    if given.emoji:
+        run_emoji(given.work, data, sizes)
+    found = read_finished(given.work) if given.page or given.emoji else run_all(given.work, data, sizes)
+    fill_page(page, found, data, sizes)
+
+
+def fill_page(page: Path, found: dict[str, Any], data: Path, sizes: Sizes) -> None:
+    """The tables whose runs are finished."""
+    shop, emoji = "the photographs above", "1,599 emoji, each drawn by four artists,"
     blocks: dict[str, Callable[[], str]] = {
         "papers-vsd": lambda: table(VSD_HEAD, vsd_rows(found)),
         "papers-reality": lambda: table(HEAD, reality_rows(found)),
-        "papers-check": lambda: check_table(found["check"]),
-        "papers-ablation": lambda: ablation_table(found["ablation"]),
+        "papers-check": lambda: check_table(found["check"], sizes),
+        "papers-ablation": lambda: ablation_table(found["ablation"], sizes),
         "papers-bands": lambda: bands_table(found),
-        "papers-claims": lambda: claims_table(found, given.data),
-        "papers-preset": lambda: paper_text(found),
+        "papers-claims": lambda: claims_table(found, data),
+        "papers-preset": lambda: paper_text(found, "paper", shop, sizes),
+        "papers-preset-emoji": lambda: paper_text(found, "paper_emoji", emoji, sizes),
     }
     for name, make in blocks.items():
         try:
-            fill(FILE, {name: make()})
+            fill(page, {name: make()})
         except KeyError as missing:
             print(f"{name} is not written: {missing} is not there yet")
-    print(f"{FILE} written")
+    print(f"{page} written")
 
 
 if __name__ == "__main__":

@@ -39,9 +39,8 @@ def check_table(check: dict[str, Any], sizes: Sizes) -> str:
     said = f"""{check["n_images"]:,} photographs of {check["n_classes"]} classes (type and colour),
     {check["n_test_classes"]} of them for the test; a head over frozen efficientnet-lite0 at 96 pixels;
     {sizes.check["trials"]} trials, {sizes.check["reruns"]} reruns, at most {sizes.check["steps"]} steps. Discovery:
-    gallery ROC-AUC by labels from attributes, for queries of test classes; * significant over reruns and queries, after Holm's
-    correction.
-    These labels ask for type, colour and gender, the classes for type and colour: training on one teaches the other,
+    gallery ROC-AUC by labels from attributes, for queries of test classes; * significant over reruns and queries,
+    after Holm's correction. These labels ask for type, colour and gender, the classes for type and colour: training on one teaches the other,
     which need not hold for what people call similar."""
     return f"{table(head, lines)}\n\n{paragraph(said)}"
 
@@ -114,8 +113,8 @@ def paper_text(found: dict[str, Any], name: str, pictures: str, sizes: Sizes) ->
     whole = 12 * (50 + 10) * 4 * 2000 * each / 86_400
     text = f"""On one core of a busy machine efficientnet-lite0 at 64 pixels on half of {pictures} took
     {seconds / 60:.0f} minutes for one loss with {asked["trials"]} trial and {asked["reruns"]} rerun of
-    {asked["steps"]} steps each ({n_trained} models): concatenated MAP@R {values}. Cut: 50 trials to {asked["trials"]}, 10 reruns to
-    {asked["reruns"]}, 12 losses to 1, 227 pixels to 64, training to a plateau to {asked["steps"]} steps at 1e-6, which
+    {asked["steps"]} steps each ({n_trained} models): concatenated MAP@R {values}. Cut: 50 trials to
+    {asked["trials"]}, 10 reruns to {asked["reruns"]}, 12 losses to 1, 227 pixels to 64, training to a plateau to {asked["steps"]} steps at 1e-6, which
     changes next to nothing. All of it, at 2,000 steps a model, would take about {whole:,.0f} days there; it was not
     run."""
     return paragraph(text)

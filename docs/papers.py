@@ -40,8 +40,8 @@ def check_table(check: dict[str, Any], sizes: Sizes) -> str:
     {check["n_test_classes"]} of them for the test; a head over frozen efficientnet-lite0 at 96 pixels;
     {sizes.check["trials"]} trials, {sizes.check["reruns"]} reruns, at most {sizes.check["steps"]} steps. Discovery:
     gallery ROC-AUC by labels from attributes, for queries of test classes; * significant over reruns and queries,
-    after Holm's correction. These labels ask for type, colour and gender, the classes for type and colour: training on one teaches the other,
-    which need not hold for what people call similar."""
+    after Holm's correction. These labels ask for type, colour and gender, the classes for type and colour: training
+    on one teaches the other, which need not hold for what people call similar."""
     return f"{table(head, lines)}\n\n{paragraph(said)}"
 
 
@@ -61,10 +61,9 @@ def ablation_table(ablation: dict[str, Any], sizes: Sizes) -> str:
         margin = "" if row["low"] is None else f" ± {100 * (row['high'] - row['low']) / 2:.1f}"
         lines.append((name, f"{row['lr']:g}", f"{percent(row['value'])}{margin}", change(row)))
     said = f"""The contrastive loss, efficientnet-lite0 trained whole at 32 pixels, on half of these photographs;
-    {sizes.ablation["trials"]} trials, {sizes.ablation["reruns"]} reruns of at most {sizes.ablation["steps"]} steps at
-    {sizes.ablation["lr"]:g}.
-    * significant over reruns and test classes, after Holm's correction. A short training on one set of photographs:
-    what matters most in it need not matter most in a long one."""
+    {sizes.ablation["trials"]} trials, {sizes.ablation["reruns"]} reruns of at most {sizes.ablation["steps"]} steps
+    at {sizes.ablation["lr"]:g}. * significant over reruns and test classes, after Holm's correction. A short
+    training on one set of photographs: what matters most in it need not matter most in a long one."""
     said += "".join(f" {note[0].upper()}{note[1:]}." for note in ablation["notes"])
     head = ("setting", "learning rate", "MAP@R, sep.", "from the plan, points")
     return f"{table(head, lines)}\n\n{paragraph(said)}"
@@ -98,8 +97,9 @@ def claims_table(found: dict[str, Any], data: Path) -> str:
     over = [
         f"{100 * (best / here[loss] - 1):+.1f} % over {loss}" for loss in ("contrastive", "triplet") if loss in here
     ]
-    said = f"""Precision@1 in percent. On the photographs above the best of the twelve losses is {" and ".join(over)},
-    where papers claimed improvements of more than 50 % over triplet and 100 % over contrastive."""
+    said = f"""Precision@1 in percent. On the photographs above the best of the twelve losses is
+    {" and ".join(over)}, where papers claimed improvements of more than 50 % over triplet and 100 % over
+    contrastive."""
     head = ("loss", "data", "papers reported", "their mean", "Reality Check, concatenated")
     return f"{table(head, lines)}\n\n{paragraph(said)}"
 
@@ -114,9 +114,9 @@ def paper_text(found: dict[str, Any], name: str, pictures: str, sizes: Sizes) ->
     text = f"""On one core of a busy machine efficientnet-lite0 at 64 pixels on half of {pictures} took
     {seconds / 60:.0f} minutes for one loss with {asked["trials"]} trial and {asked["reruns"]} rerun of
     {asked["steps"]} steps each ({n_trained} models): concatenated MAP@R {values}. Cut: 50 trials to
-    {asked["trials"]}, 10 reruns to {asked["reruns"]}, 12 losses to 1, 227 pixels to 64, training to a plateau to {asked["steps"]} steps at 1e-6, which
-    changes next to nothing. All of it, at 2,000 steps a model, would take about {whole:,.0f} days there; it was not
-    run."""
+    {asked["trials"]}, 10 reruns to {asked["reruns"]}, 12 losses to 1, 227 pixels to 64, training to a plateau to
+    {asked["steps"]} steps at 1e-6, which changes next to nothing. All of it, at 2,000 steps a model, would take
+    about {whole:,.0f} days there; it was not run."""
     return paragraph(text)
 
 

@@ -78,8 +78,9 @@ def add_pairs(
             added += add(engine, named)
         if drawn is not None:
             added += add(engine, drawn)
+        follow_pool(engine, target)
         assign_all_pairs(engine)
-    if names and not (stored or added.added or added.provenance_added):
+    if names and not (stored or left_over or added.added or added.provenance_added):
         raise LikewiseError(f"{', '.join(names)} already contributed to this pool: name a new generator.")
     if as_json:
         counts = {"added": added.added, "known": added.known, "proposals_added": added.provenance_added}

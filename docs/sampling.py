@@ -84,8 +84,8 @@ def main() -> None:
         "finding": lambda: {
             "sampling-finding": "\n\n".join(
                 [
-                    finding_table(materials_bench(work, data), None, (0.1, 0.2, 0.27, 0.31), 0.02, n_seeds),
-                    finding_table(drawn_wardrobe(work, 600, 3), 100, (0.02, 0.04, 0.06, 0.08), 0.005, n_seeds),
+                    finding_table(materials_bench(work, data), None, (0.02, 0.04, 0.1, 0.2, 0.27, 0.31), 0.02, n_seeds),
+                    finding_table(drawn_wardrobe(work, 600, 3), 100, (0.01, 0.02, 0.04, 0.06, 0.08), 0.005, n_seeds),
                 ]
             )
         },

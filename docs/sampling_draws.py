@@ -7,9 +7,10 @@ import numpy as np
 from sampling_bench import Bench, Floats, Ints
 
 from likewise.discovery.designs.adaptive import MOST_DEPTH, Purpose, RoundsSoFar, draw_round
-from likewise.discovery.designs.drawing import DrawnPairs, draw_pairs, inclusion_probabilities, split_evenly
+from likewise.discovery.designs.drawing import DrawnPairs
+from likewise.discovery.designs.drawn_pool import draw_first_round
 from likewise.discovery.designs.pair_features import LabelledPairs
-from likewise.discovery.designs.sampled import LIST_DEPTH, sampled_weights
+from likewise.discovery.designs.sampled import LIST_DEPTH
 from likewise.evaluation.estimates.draw import LabelledDraw, round_counts
 
 DrawnDesign = Literal["sampled", "finding", "comparing"]
@@ -38,25 +39,24 @@ def draw_campaign_rounds(
     share, rest = divmod(n_labels, ROUNDS)
     sizes = [share + (number < rest) for number in range(ROUNDS)]
     drawn = (
-        [draw_first(bench, queries, n_labels, rng)]
+        [draw_first(bench, queries, n_labels, rng, None)]
         if design == "sampled"
         else draw_rounds(bench, queries, sizes, design, rng)
     )
     return [RoundOfPairs(one.query, one.candidate, one.probability) for one in drawn]
 
 
-def draw_first(bench: Bench, queries: Ints, n_labels: int, rng: np.random.Generator) -> DrawnPairs:
-    units = bench.units(queries)
-    sizes = split_evenly(n_labels, units.n_admissible, rng)
-    weights, unlisted = sampled_weights(bench.lists(queries, LIST_DEPTH), units.query_items, units.unit_items, sizes)
-    return draw_pairs(weights, inclusion_probabilities(weights, sizes), unlisted, rng)
+def draw_first(
+    bench: Bench, queries: Ints, n_labels: int, rng: np.random.Generator, purpose: Purpose | None
+) -> DrawnPairs:
+    return draw_first_round(bench.lists(queries, LIST_DEPTH), bench.units(queries), n_labels, rng, purpose)
 
 
 def draw_rounds(
     bench: Bench, queries: Ints, sizes: list[int], purpose: Purpose, rng: np.random.Generator
 ) -> list[DrawnPairs]:
-    """The first round as the sampled design draws it, the others in the light of the labels before."""
-    rounds = [draw_first(bench, queries, sizes[0], rng)]
+    """The first round by ranks alone, the others in the light of the labels before."""
+    rounds = [draw_first(bench, queries, sizes[0], rng, purpose)]
     views, units, lists = bench.views(queries), bench.units(queries), bench.lists(queries, MOST_DEPTH)
     for size in sizes[1:]:
         rounds.append(draw_round(views, units, lists, so_far(bench, queries, rounds), size, purpose, rng))

@@ -20,18 +20,20 @@ GOALS = (0.8, 0.9, 0.95)
 def adaptive_curve(
     bench: Bench, queries: Ints, round_share: float, last_share: float, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Shares labelled and shares found after every round, until `last_share` is labelled."""
+    """Shares labelled and shares found after every round, until `last_share` is labelled and all GOALS are reached
+    (or twice as much is labelled)."""
     units = bench.units(queries)
     size = max(len(queries), round(round_share * units.n_pairs))
     views, lists = bench.views(queries), bench.lists(queries, MOST_DEPTH)
-    rounds = [draw_first(bench, queries, size, rng)]
+    rounds = [draw_first(bench, queries, size, rng, "finding")]
     labelled, found = [], []
     total = int(bench.similar[queries].sum())
     while True:
         known = so_far(bench, queries, rounds)
         labelled.append(len(known.drawn_query) / units.n_pairs)
         found.append(float(known.labelled.label.sum()) / total)
-        if labelled[-1] >= last_share or found[-1] >= 0.999:
+        enough = labelled[-1] >= last_share and (found[-1] >= max(GOALS) or labelled[-1] >= 2.0 * last_share)
+        if enough or found[-1] >= 0.999:
             return np.array(labelled), np.array(found)
         rounds.append(draw_round(views, units, lists, known, size, "finding", rng))
 

@@ -14,7 +14,15 @@ from likewise.discovery.designs.drawing import (
     inclusion_probabilities,
     split_evenly,
 )
-from likewise.discovery.designs.sampled import CERTAIN_RANKS, band_weight, sampled_weights
+from likewise.discovery.designs.sampled import (
+    CERTAIN_RANKS,
+    LEADING_FLOOR,
+    band_weight,
+    combine_lists,
+    leading_weights,
+    ranked_weights,
+    sampled_weights,
+)
 from likewise.errors import LikewiseError
 
 N_QUERIES, N_GALLERY = 3, 40
@@ -120,3 +128,25 @@ def test_the_sampled_design_draws_first_candidates_for_certain_and_leaves_nothin
     assert (np.diff(band_weight(np.arange(500))) <= 0).all()
     few = sampled_weights(lists, np.arange(n_queries), items, np.full(n_queries, 4))[0]
     assert np.isfinite(few.weight).all()  # four labels are too few to always draw three first candidates
+
+
+def test_a_first_round_for_finding_goes_to_the_best_joint_ranks_and_keeps_a_floor() -> None:
+    """Lists that agree at their top: most labels go there, and no pair has less than a share of the sampled design."""
+    rng = np.random.default_rng(1)
+    n_queries, n_gallery, depth, size = 6, 200, 30, 8
+    items, queries = np.arange(n_gallery), np.arange(n_queries)
+    one = np.stack([rng.permutation(np.arange(10, n_gallery))[:depth] for _ in queries])
+    other = one.copy()
+    other[:, 5:] = np.stack([rng.permutation(one[row, 5:]) for row in queries])
+    sizes = np.full(n_queries, size)
+    pairs, unlisted = leading_weights([one, other], queries, items)
+    found = inclusion_probabilities(pairs, sizes)
+    np.testing.assert_allclose(np.bincount(pairs.query, found.listed) + found.tail * pairs.tail_size, size)
+    agreed = np.isin(pairs.query * n_gallery + pairs.candidate, queries[:, None] * n_gallery + one[:, :5])
+    sampled, _ = sampled_weights([one, other], queries, items, sizes)
+    assert found.listed[agreed].sum() > 1.3 * inclusion_probabilities(sampled, sizes).listed[agreed].sum()
+    ranked = combine_lists([one, other], n_gallery)
+    base, tail = ranked_weights(ranked, [one, other], unlisted.sizes(), n_gallery)
+    total = np.bincount(ranked.query, base) + tail * unlisted.sizes()
+    assert (found.tail >= LEADING_FLOOR * size * tail / total * (1.0 - 1e-9)).all()
+    assert (found.listed >= np.minimum(1.0, LEADING_FLOOR * size * (base / total[ranked.query])) * (1 - 1e-9)).all()

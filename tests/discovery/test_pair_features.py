@@ -7,6 +7,7 @@ from likewise.discovery.designs.adaptive import RoundsSoFar, draw_round
 from likewise.discovery.designs.drawing import Floats, Ints
 from likewise.discovery.designs.pair_features import LabelledPairs, PairFeatures, VectorView
 from likewise.discovery.designs.units import CatalogUnits
+from likewise.discovery.positive_model import fit_logistic
 
 N_ITEMS, N_QUERIES, N_IMAGES = 30, 12, 60
 
@@ -84,3 +85,26 @@ def test_a_round_gives_every_pair_at_least_its_share_of_the_sampled_design() -> 
         assert len(drawn) == 60 < n_left
         assert drawn.probability.min() >= 0.9 * SAMPLED_SHARES[purpose] * 60 * least
         assert not set(zip(drawn.query, drawn.candidate, strict=True)) & set(zip(query, unit, strict=True))
+
+
+def test_the_joint_ranks_are_where_the_table_has_them() -> None:
+    view, units, lists, query, unit, label = made(3)
+    features = PairFeatures.of([view, view], units, [lists[0], lists[0][:, ::-1]], LabelledPairs(query, unit, label))
+    smallest, mean, fused = features.table(query, unit)[:, features.joint_rank_columns].T
+    rank = np.array([[*np.flatnonzero(lists[0][q] == u), 8][0] for q, u in zip(query, unit, strict=True)])
+    other = np.where(rank < 8, 7 - rank, 8)
+    assert smallest == pytest.approx(np.log1p(np.minimum(rank, other)), abs=1e-6)
+    assert mean == pytest.approx((np.log1p(rank) + np.log1p(other)) / 2.0, abs=1e-6)
+    assert fused == pytest.approx(np.log(1.0 / (rank + 10.0) + 1.0 / (other + 10.0)), abs=1e-6)
+
+
+def test_a_ridge_shrinks_towards_what_was_known_before() -> None:
+    rng = np.random.default_rng(4)
+    table = np.column_stack([np.ones(300), rng.normal(size=(300, 2))])
+    label = (rng.random(300) < 1.0 / (1.0 + np.exp(-table @ [0.2, 1.0, -1.0]))).astype(np.float64)
+    known = np.array([0.0, 3.0, 2.0])
+    assert fit_logistic(table, label, 1e7, known)[0][1:] == pytest.approx(known[1:], abs=1e-3)
+    free, held = fit_logistic(table, label, 1e-9)[0], fit_logistic(table, label, 1e-9, known)[0]
+    assert held == pytest.approx(free, abs=1e-6)
+    between = fit_logistic(table, label, 30.0, known)[0]
+    assert free[1] < between[1] < known[1]

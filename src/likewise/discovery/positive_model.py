@@ -82,14 +82,20 @@ def rank_features(ranks: Ints, k_max: int) -> Floats:
     return np.column_stack([np.ones(len(best)), np.log1p(best), RANK_SCALE * best / k_max, proposed_by])
 
 
-def fit_logistic(features: Floats, target: Floats, ridge: float = RIDGE) -> tuple[Floats, Floats]:
-    """Ridge logistic regression by Newton's method: coefficients and curvature; the intercept is not penalised."""
+def fit_logistic(
+    features: Floats, target: Floats, ridge: float = RIDGE, towards: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Ridge logistic regression by Newton's method: coefficients and curvature; the intercept is not penalised.
+
+    Coefficients are shrunk towards 0, or towards those given.
+    """
     penalty = np.diag([1e-6] + [ridge] * (features.shape[1] - 1))  # the first keeps one-class labels solvable
+    prior = np.zeros(features.shape[1]) if towards is None else towards
     coefficients = np.zeros(features.shape[1])
     for _ in range(NEWTON_STEPS):
         p = expit(features @ coefficients)
         curvature = (features * (p * (1 - p))[:, None]).T @ features + penalty
-        step = np.linalg.solve(curvature, features.T @ (p - target) + penalty @ coefficients)
+        step = np.linalg.solve(curvature, features.T @ (p - target) + penalty @ (coefficients - prior))
         coefficients = coefficients - np.clip(step, -5.0, 5.0)
         if np.abs(step).max() < 1e-8:
             break

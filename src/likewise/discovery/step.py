@@ -147,7 +147,8 @@ def _draw_first_round(
             "(--labels)."
         )
     lists = [one.neighbours.indices for one in found.values()]
-    rows = sampled_pool(query_gallery, lists, n_labels, settings.seed, one_per_item=settings.unit == ITEMS)
+    per_item = settings.unit == ITEMS
+    rows = sampled_pool(query_gallery, lists, n_labels, settings.seed, one_per_item=per_item, purpose=settings.purpose)
     recalls = {generator: one.recall for generator, one in found.items() if one.recall}
     return Pool(sort_pool(rows), settings, query_gallery, recalls)
 

@@ -96,6 +96,16 @@ def test_labels_drawn_for_finding_show_what_is_linear_in_them() -> None:
     assert not shown_by_default("P@10", blurred, None)
 
 
+def test_what_hangs_on_pairs_far_down_is_shown_only_where_labels_leave_little_open() -> None:
+    vague = estimate(corrections(10.0, np.zeros(50), np.full(50, 0.1)), 2e-3)
+    assert 0.03 < vague.foreseen_error < 0.05
+    assert shown_by_default("AP", vague, "comparing") and shown_by_default("nDCG@10", vague, None)
+    for measure in ("Recall@10", "ROC_AUC", 'ROC_AUC(average="micro")'):
+        assert not shown_by_default(measure, vague, None)
+        census = estimate(corrections(1.0, np.zeros(50), np.full(50, 0.1)), 2e-3)
+        assert shown_by_default(measure, census, None)
+
+
 def rows(shown: dict[tuple[str, str], bool]) -> pl.DataFrame:
     values = {("a", "AP"): 0.5, ("b", "AP"): 0.6, ("a", "P@5"): 0.9, ("b", "P@5"): 0.2}
     places = {("a", "AP"): 1, ("b", "AP"): 2, ("a", "P@5"): 2, ("b", "P@5"): 1}

@@ -1,10 +1,12 @@
 """The adaptive design: after each round a small model predicts every pair that was not drawn, and the next round is
 drawn by probabilities that follow what is still uncertain.
 
-The model is a logistic regression with squares on `pair_features`; on the data of docs/sampling.md boosted trees are no
-better. A pair's weight in the next round is, with p its predicted chance of being similar,
+The model is a logistic regression with squares on `pair_features`, shrunk towards one on the generators' joint ranks
+alone: the first labels are too few for more, and by ranks alone a round finds about what an EDS pool finds. On the data
+of docs/sampling.md boosted trees are no better. A pair's weight in the next round is, with p its predicted chance of
+being similar,
 
-    finding:    p^2: likely pairs first, others while it may be wrong;
+    finding:    p^3: likely pairs first, others while it may be wrong;
     comparing:  sqrt(p (1 - p)) x how far apart the encoders rank it: what the label is expected to tell about them;
 
 plus a floor: a share of every round (SAMPLED_SHARES) is drawn by the weights of the sampled design, which fall with the
@@ -38,8 +40,9 @@ from likewise.neighbours import NO_INDEX
 
 Purpose = Literal["finding", "comparing"]
 SAMPLED_SHARES: dict[Purpose, float] = {"finding": 0.05, "comparing": 0.5}
-FINDING_POWER = 2
-RIDGE = 1.0
+FINDING_POWER = 3
+RANK_RIDGE = 1.0  # of the regression on ranks
+RIDGE = 30.0  # of the other features
 LARGEST_FEATURE = 5.0  # standard deviations
 MAX_LISTED = 1_000_000  # pairs that are predicted one by one, of all queries
 LEAST_DEPTH, MOST_DEPTH = 32, 256  # of the lists they come from
@@ -145,8 +148,11 @@ class _PairModel:
         table = features.table(some.query, some.unit)
         centre, scale = table.mean(axis=0), table.std(axis=0)
         scale[scale < 1e-6] = 1.0
-        unfitted = _PairModel(features, centre, scale, np.empty(0))
-        return _PairModel(features, centre, scale, fit_logistic(unfitted.expand(table), some.label, RIDGE)[0])
+        every = _PairModel(features, centre, scale, np.empty(0)).expand(table)
+        ranks = np.append(0, 1 + features.joint_rank_columns)
+        by_rank = np.zeros(every.shape[1])
+        by_rank[ranks] = fit_logistic(every[:, ranks], some.label, RANK_RIDGE)[0]
+        return _PairModel(features, centre, scale, fit_logistic(every, some.label, RIDGE, by_rank)[0])
 
     def expand(self, table: Vectors) -> Floats:
         """Standardised features and their squares, behind a constant."""

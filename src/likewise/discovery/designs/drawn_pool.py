@@ -5,23 +5,43 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from likewise.discovery.designs.adaptive import Purpose
 from likewise.discovery.designs.drawing import DrawnPairs, Ints, draw_pairs, inclusion_probabilities, split_evenly
-from likewise.discovery.designs.sampled import sampled_weights
+from likewise.discovery.designs.sampled import leading_weights, sampled_weights
 from likewise.discovery.designs.units import CatalogUnits, catalog_units
 from likewise.discovery.pool import DRAWN, FIRST_ROUND, POOL_SCHEMA, QueryGallery
 from likewise.neighbours import NO_INDEX
 
 
 def sampled_pool(
-    query_gallery: QueryGallery, lists: Sequence[Ints], n_labels: int, seed: int, *, one_per_item: bool = True
+    query_gallery: QueryGallery,
+    lists: Sequence[Ints],
+    n_labels: int,
+    seed: int,
+    *,
+    one_per_item: bool = True,
+    purpose: Purpose | None = None,
 ) -> pl.DataFrame:
-    """Draw `n_labels` pairs; `lists` hold each generator's gallery rows for every query, best first, -1 at the end."""
+    """Draw `n_labels` pairs; `lists` hold each generator's gallery rows for every query, best first, -1 at the end.
+
+    `purpose` is what rounds are drawn for, where this is the first of several.
+    """
     units = catalog_units(query_gallery, one_per_item)
     rng = np.random.default_rng(seed)
-    sizes = split_evenly(n_labels, units.n_admissible, rng)
-    weights, unlisted = sampled_weights(lists_of_units(lists, units), units.query_items, units.unit_items, sizes)
-    drawn = draw_pairs(weights, inclusion_probabilities(weights, sizes), unlisted, rng)
+    drawn = draw_first_round(lists_of_units(lists, units), units, n_labels, rng, purpose)
     return drawn_rows(drawn, query_gallery, lists, units, FIRST_ROUND, rng)
+
+
+def draw_first_round(
+    lists: Sequence[Ints], units: CatalogUnits, n_labels: int, rng: np.random.Generator, purpose: Purpose | None = None
+) -> DrawnPairs:
+    """The same number of pairs for each query; `lists` are of units."""
+    sizes = split_evenly(n_labels, units.n_admissible, rng)
+    places = units.query_items, units.unit_items
+    weights, unlisted = (
+        leading_weights(lists, *places) if purpose == "finding" else sampled_weights(lists, *places, sizes)
+    )
+    return draw_pairs(weights, inclusion_probabilities(weights, sizes), unlisted, rng)
 
 
 def lists_of_units(lists: Sequence[Ints], units: CatalogUnits) -> list[Ints]:

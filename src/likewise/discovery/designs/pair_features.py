@@ -20,6 +20,7 @@ from likewise.neighbours import NO_INDEX
 Vectors = NDArray[np.float32]
 RRF_OFFSET = 10.0  # of reciprocal rank fusion
 QUERY_SHARPNESS = 2.0  # how fast another query's labels lose weight, per standard deviation of similarity
+COLUMNS_PER_VIEW = 3  # the cosine, and how near labelled positives and negatives are
 OTHER_QUERIES = 1.0  # labels of average queries that a candidate's mean is shrunk by
 
 
@@ -102,6 +103,12 @@ class PairFeatures:
         query_units = np.where(units.unit_items[place] == units.query_items, place, NO_INDEX)
         relations = _relations(query_units, units.n_units, labelled)
         return PairFeatures(views, units, lists, labelled, query_units, _query_weights(views), relations)
+
+    @property
+    def joint_rank_columns(self) -> Ints:
+        """Where the table has the smallest and the mean logarithm of the ranks, and their fusion."""
+        first = (COLUMNS_PER_VIEW + 1) * len(self.views)
+        return np.arange(first, first + 3)
 
     def table(self, query: Ints, unit: Ints) -> Vectors:
         """One row of features per pair; pairs are sorted by query."""

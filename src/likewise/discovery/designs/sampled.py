@@ -20,6 +20,8 @@ RANK_OFFSET = 3.0
 FLOOR_SHARE = 0.1  # of the labels, spread uniformly over all admissible pairs
 CERTAIN_RANKS = 1  # of every generator, always drawn
 LIST_DEPTH = 512
+LEADING_POWER = 4.0
+LEADING_FLOOR = 0.3  # of each query's labels, by the weights of the sampled design
 CERTAIN_SHARE = 0.5  # of a query's labels, at most, for pairs that are always drawn
 
 
@@ -79,6 +81,25 @@ def sampled_weights(
     affordable = np.bincount(pairs.query, first, len(query_items)) <= CERTAIN_SHARE * sizes
     weight[first & affordable[pairs.query]] = np.inf
     return PairWeights(pairs.query, pairs.candidate, weight, tail_size, tail), unlisted
+
+
+def leading_weights(
+    lists: Sequence[NDArray[np.integer]], query_items: Ints, gallery_items: Ints
+) -> tuple[PairWeights, UnlistedPairs]:
+    """For a first round that looks for similar pairs: most labels go where the generators together rank best.
+
+    The harmonic weights to the power of LEADING_POWER, and a share of LEADING_FLOOR by the sampled design's.
+    """
+    pairs = combine_lists(lists, len(gallery_items))
+    unlisted = UnlistedPairs(pairs.query, pairs.candidate, query_items, gallery_items)
+    tail_size, n_queries = unlisted.sizes(), len(query_items)
+    base, tail = ranked_weights(pairs, lists, tail_size, len(gallery_items))
+    leading = pairs.harmonic**LEADING_POWER
+    base_total = np.bincount(pairs.query, base, n_queries) + tail_size * tail
+    total = np.bincount(pairs.query, leading, n_queries)
+    factor = LEADING_FLOOR / (1.0 - LEADING_FLOOR) * total / base_total
+    weight = leading + factor[pairs.query] * base
+    return PairWeights(pairs.query, pairs.candidate, weight, tail_size, factor * tail), unlisted
 
 
 def ranked_weights(

@@ -27,7 +27,6 @@ from likewise.intervals import share_interval, t_interval
 
 CERTAIN = 1.0 - 1e-9
 PRIOR_EVENTS = 2.0  # surprises that the predicted chances are worth
-MOST_UNCERTAIN = 0.1  # standard error of drawing that is foreseen; beyond it a value says too little to be shown
 
 
 @dataclass(frozen=True)
@@ -88,9 +87,9 @@ class CatalogEstimate:
         return float(np.sqrt(self._drawing_variances()[1]))
 
     @property
-    def too_uncertain(self) -> bool:
-        """By what the predicted chances foresee, which does not depend on what the labels happen to say."""
-        return self._drawing_variances()[2] > MOST_UNCERTAIN**2
+    def foreseen_error(self) -> float:
+        """Over draws alone, as the predicted chances foresee it, whatever the labels happen to say."""
+        return float(np.sqrt(self._drawing_variances()[2]))
 
     def interval(self, *, these_queries: bool = False) -> tuple[float, float]:
         """At 95 %: for queries like these, or for these very queries."""

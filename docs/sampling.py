@@ -42,7 +42,7 @@ MATERIALS_PLANS: tuple[tuple[DrawnDesign, int, int, int], ...] = (
     ("comparing", 40, 1000, 500),
     ("finding", 40, 1000, 500),
 )
-LARGE_PLANS: tuple[tuple[DrawnDesign, int, int, int], ...] = (("sampled", 40, 2557, 200),)
+LARGE_PLANS: tuple[tuple[DrawnDesign, int, int, int], ...] = (("sampled", 40, 2557, 500),)
 
 
 def main() -> None:

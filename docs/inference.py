@@ -21,7 +21,7 @@ from likewise.discovery.prevalence import chebyshev_error, exact_interval, map_e
 from likewise.evaluation.bootstrap import percentile_interval, query_weights
 from likewise.evaluation.differences import paired_difference
 from likewise.evaluation.query_sums import QuerySums
-from likewise.intervals import clopper_pearson, interval_of, standard_error, t_interval, t_quantile
+from likewise.intervals import clopper_pearson, interval_of, standard_error, t_interval, t_quantile, wilson_interval
 
 SIZES = (8, 10, 15, 20, 30, 100)
 TEST_SIZES = (8, 15, 30, 100)
@@ -82,11 +82,24 @@ def percentile(values: Floats) -> tuple[float, float]:
     return percentile_interval(QuerySums.mean_of(values).resampled(query_weights(len(values), 400, 0)))
 
 
+def fixed_weight(values: Floats) -> tuple[float, float]:
+    """The chosen one with a pseudo-query of weight 0.05, however many queries there are."""
+    n, value, weight = len(values), float(values.mean()), 0.05
+    squares = float(((values - value) ** 2).sum())
+    if squares < 1e-24 or np.isin(values, (0.0, 1.0)).all():
+        return ours(values)
+    middle = (n * value + weight / 2.0) / (n + weight)
+    squares += weight * n / (n + weight) * (value - 0.5) ** 2
+    n_effective = middle * (1.0 - middle) * (n - 1) * (n + weight) / squares
+    return wilson_interval(middle, n_effective, t_quantile(n - 1))
+
+
 METHODS: dict[str, Method] = {
     "percentile bootstrap": percentile,
     "Student's t": plain_t,
     "Student's t of the logit": logit_t,
-    "Wilson's with t (this one)": ours,
+    "Wilson's with t, weight 0.05": fixed_weight,
+    "Wilson's with t, weight by n (this one)": ours,
 }
 
 
@@ -222,7 +235,7 @@ def outside_sentences(covered: dict[str, dict[int, Coverage]], repeats: int) -> 
 
 
 def _near_one(name: str) -> bool:
-    return name.startswith("gallery")
+    return name.startswith("gallery") or "perfect" in name
 
 
 def _few_levels(name: str) -> bool:
@@ -235,7 +248,7 @@ REASONS: dict[str, Callable[[str], bool]] = {
         _few_levels
     ),
     "*Near 1, with rare failures.* A few queries seldom show one of the failures that the mean rests on. The query of "
-    "value 1/2 that stands for them makes the interval wide at first; later it is a little too narrow.": _near_one,
+    "value 1/2 that stands for them makes the interval wider than most such values need.": _near_one,
     "*Others*, by little:": lambda name: not _few_levels(name) and not _near_one(name),
 }
 

@@ -50,11 +50,24 @@ def beta(a: float, b: float) -> Shape:
     return lambda rng, n: rng.beta(a, b, n)
 
 
+def mostly_perfect(share: float, a: float, b: float) -> Shape:
+    """Perfect with this chance, otherwise anywhere."""
+    return lambda rng, n: np.where(rng.random(n) < share, 1.0, rng.beta(a, b, n))
+
+
 # The interval was chosen on these ...
 CHOSEN: dict[str, Shape] = {
     "ROC_AUC 0.6": area(0.36, 0.5, 4, 6),
     "ROC_AUC 0.8": area(1.2, 0.6, 4, 6),
     "ROC_AUC 0.95": area(2.6, 0.9, 4, 6),
+    "gallery ROC_AUC 0.92": area(2.2, 0.8, 2, 40),
+    "gallery ROC_AUC 0.97": area(3.0, 1.0, 4, 60),
+    "gallery ROC_AUC 0.96, few far below": area(3.2, 1.6, 2, 80),
+    "0.95, skewed": beta(3.8, 0.2),
+    "0.97, very skewed": beta(1.9, 0.06),
+    "70 % perfect, mean 0.96": mostly_perfect(0.7, 6.0, 1.0),
+    "85 % perfect, mean 0.95": mostly_perfect(0.85, 4.0, 2.0),
+    "90 % perfect, mean 0.98": mostly_perfect(0.9, 4.0, 1.0),
     "P@5 0.2": precision_at(5, 0.8, 3.2),
     "P@5 0.7": precision_at(5, 2.1, 0.9),
     "AP 0.15": beta(0.5, 2.8),
@@ -67,6 +80,8 @@ REPORTED: dict[str, Shape] = {
     "ROC_AUC 0.67, 3 against 9": area(0.6, 0.4, 3, 9),
     "ROC_AUC 0.85, 6 against 14": area(1.7, 0.8, 6, 14),
     "gallery ROC_AUC 0.94, 3 against 50": area(2.5, 0.9, 3, 50),
+    "gallery ROC_AUC 0.95, few far below": area(2.9, 1.4, 3, 120),
+    "75 % perfect, mean 0.95": mostly_perfect(0.75, 4.0, 1.0),
     "AP 0.24": average_precision(0.8, 0.6, 3, 27),
     "AP 0.58": average_precision(2.0, 0.7, 4, 16),
     "P@5 0.3": precision_at(5, 1.5, 3.5),

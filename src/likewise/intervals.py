@@ -4,10 +4,10 @@ A value v over n queries has the standard error s, s^2 = (n - 1) / n * sum of (v
 queries that is the usual one; it also holds for ratios of sums and for micro averages.
 
 A value between 0 and 1 gets Wilson's score interval: all p with |v - p| <= t s(p), where s(p)^2 = s^2 p(1-p) / v(1-v)
-and t is the quantile of Student's t with n - 1 degrees of freedom. A query of weight 0.05 and value 1/2 is counted with
-the others: it stands for the failures that a few queries near 0 or 1 do not show. Where every query is 0 or 1, the
-spread follows from the mean, and the interval is Wilson's own; where all are equal it is unknown, and the interval is
-Clopper-Pearson's for v n successes of n. Differences get v +- t s, and p from the same t.
+and t is the quantile of Student's t with n - 1 degrees of freedom. A query of value 1/2 and a small weight is counted
+with the others: it stands for the rare failures that a few queries near 0 or 1 do not show. Where every query is 0
+or 1, the spread follows from the mean, and the interval is Wilson's own; where all are equal it is unknown, and the
+interval is Clopper-Pearson's for v n successes of n. Differences get v +- t s, and p from the same t.
 docs/inference.md has the simulations by which this was chosen, and how often it covers the truth.
 """
 
@@ -21,7 +21,6 @@ Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
 MIN_QUERIES = 15  # an interval over fewer is printed with a sentence
-PSEUDO_WEIGHT = 0.05
 NO_SPREAD = 1e-12
 ROUNDING = 1e-6
 
@@ -67,11 +66,17 @@ def share_interval(value: float, error: float, n: float) -> tuple[float, float]:
     elif abs(value * (1.0 - value) / error**2 - (n - 1)) < ROUNDING * n:  # every query is 0 or 1
         low, high = wilson_interval(value, n)
     else:
-        squares = error**2 * n * (n - 1) + PSEUDO_WEIGHT * n / (n + PSEUDO_WEIGHT) * (value - 0.5) ** 2
-        middle = (n * value + PSEUDO_WEIGHT / 2.0) / (n + PSEUDO_WEIGHT)
-        n_effective = middle * (1.0 - middle) * (n - 1) * (n + PSEUDO_WEIGHT) / squares
+        weight = pseudo_weight(n)
+        squares = error**2 * n * (n - 1) + weight * n / (n + weight) * (value - 0.5) ** 2
+        middle = (n * value + weight / 2.0) / (n + weight)
+        n_effective = middle * (1.0 - middle) * (n - 1) * (n + weight) / squares
         low, high = wilson_interval(middle, n_effective, t_quantile(n - 1))
     return min(low, value), max(high, value)
+
+
+def pseudo_weight(n: float) -> float:
+    """Of the query of value 1/2 beside n others; it grows because a single failure moves a mean over many by less."""
+    return min(max(n - 5.0, 3.0) / 60.0, 0.4)
 
 
 def t_interval(value: float, error: float, n: int) -> tuple[float, float]:

@@ -103,13 +103,14 @@ class Site:
             self.server = uvicorn.Server(uvicorn.Config(app, port=self.port, log_level="warning"))
             self.thread = threading.Thread(target=self.server.run, daemon=True)
             self.thread.start()
-        for _ in range(600):
+        for _ in range(2400):  # a busy machine takes its time to import all that
             assert self.process is None or self.process.poll() is None, "the server did not start"
             try:
                 with urllib.request.urlopen(f"{self.url}/static/icon.svg", timeout=5):
                     return
             except OSError:
                 time.sleep(0.05)
+        self.kill()
         raise AssertionError("the server does not answer")
 
     def kill(self) -> None:

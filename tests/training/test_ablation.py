@@ -16,6 +16,7 @@ from PIL import Image
 
 from likewise.encoders.networks.recipe import Recipe
 from likewise.errors import LikewiseError
+from likewise.training import image_dataset
 from likewise.training.ablation import FACTORS, make_variants
 from likewise.training.custom_methods import find_method
 from likewise.training.image_dataset import ImageDataset, training_recipe
@@ -166,6 +167,21 @@ def test_crops_of_three_kinds(tmp_path: Path, rng: np.random.Generator) -> None:
     assert len({each.tobytes() for each in drawn("simple")}) == len({each.tobytes() for each in drawn("resized")}) == 6
     spread = {crops: float(drawn(crops).std()) for crops in ("simple", "resized")}
     assert spread["resized"] < spread["simple"] * 1.2  # larger crops are blurred by making them small
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 3 * 32 * 32, 1 << 20])
+def test_a_second_evaluation_sees_the_same_crops_whatever_is_kept(
+    tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, kept_bytes: int
+) -> None:
+    for name in "ab":
+        Image.fromarray(rng.integers(0, 255, (40, 60, 3)).astype(np.uint8)).save(tmp_path / f"{name}.png")
+    monkeypatch.setattr(image_dataset, "MAX_PREPARED_BYTES", kept_bytes)
+    dataset = ImageDataset(["a.png", "b.png"], tmp_path, training_recipe(Recipe(resize=32, cut=(32, 32))), workers=0)
+    first = dataset.eval_inputs([0, 1])
+    for name in "ab":
+        (tmp_path / f"{name}.png").unlink()  # decoded pictures are kept anyway
+    dataset.train_inputs([0, 1], rng)
+    assert np.array_equal(dataset.eval_inputs([1, 0, 1]), first[[1, 0, 1]])
 
 
 def test_batch_norms_three_ways() -> None:

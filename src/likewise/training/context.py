@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from likewise.catalog.table import read_catalog
 from likewise.encoders.networks.device import repeatable_kernels
 from likewise.encoders.networks.recipe import Tensor
+from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.reading import encoded_images, read_checked_meta
 from likewise.errors import LikewiseError
 from likewise.lineage.halves import select_half
@@ -110,14 +111,20 @@ def _frozen_context(config: CheckConfig, split: ClassSplit, guard: TestSetGuard)
     encoder = config.encoder or ""
     trunk_dim = read_checked_meta(guard.workspace, encoder).dim
     place = np.full(len(split.images), -1, np.int64)
-    place[split.development] = np.arange(len(split.development))
+    for part in (split.development, split.test):
+        place[part] = np.arange(len(part))
     vectors = guard.vectors(encoder, split.keys(split.development))
+    is_test = np.isin(np.arange(len(split.images)), split.test)
+
+    @cache
+    def test_vectors() -> Vectors:
+        return guard.vectors(encoder, split.keys(split.test))
 
     def eval_inputs(rows: Rows) -> Tensor:
-        places = place[rows]
-        if (places >= 0).all():
-            return vectors[places]
-        return guard.vectors(encoder, split.keys(rows))
+        if not is_test[rows].any():
+            return vectors[place[rows]]
+        guard.check_access(split.keys(rows))
+        return test_vectors()[place[rows]] if is_test[rows].all() else guard.vectors(encoder, split.keys(rows))
 
     def make() -> "nn.Module":
         return build_embedder(None, trunk_dim, config.plan.dim)

@@ -6,7 +6,7 @@ Most papers describe simpler crops, always of 227, which can be had too, and so 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -21,6 +21,8 @@ from likewise.training.plan import Crops
 
 SHORT_SIDE, CROP_SIDE, MIN_CROP = 256, 227, 40
 RATIOS = (3.0 / 4.0, 4.0 / 3.0)
+MAX_PREPARED_BYTES = 1 << 29
+"""Central crops that are kept: a network is evaluated on the same ones again and again."""
 
 
 def training_recipe(recipe: Recipe) -> Recipe:
@@ -51,6 +53,7 @@ class ImageDataset:
     """Side of the smallest crop, of the shorter side."""
     workers: int | None = None
     crops: Crops = "resized"
+    _central: dict[int, Prepared] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def reader(self) -> PictureReader:
@@ -62,7 +65,13 @@ class ImageDataset:
 
     def eval_inputs(self, rows: Sequence[int]) -> Tensor:
         """For evaluation."""
-        return self.recipe.tensor(np.stack([self.recipe.prepare(image) for image in self.resized(rows)]))
+        missing = [row for row in rows if row not in self._central]
+        prepared = {row: self.recipe.prepare(image) for row, image in zip(missing, self.resized(missing), strict=True)}
+        for row, pixels in prepared.items():
+            if (len(self._central) + 1) * pixels.nbytes <= MAX_PREPARED_BYTES:
+                self._central[row] = pixels
+        found = (prepared[row] if row in prepared else self._central[row] for row in rows)
+        return self.recipe.tensor(np.stack(list(found)))
 
     def train_inputs(self, rows: Sequence[int], rng: np.random.Generator) -> Tensor:
         """For training: another crop each time."""

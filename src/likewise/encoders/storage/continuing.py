@@ -19,6 +19,7 @@ from likewise.catalog.versions import read_history
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.storage.files import ROWS_SCHEMA, VectorsMeta, shard_file, shard_rows_file, vectors_folder
 from likewise.encoders.storage.reading import current_rows, load_shard, read_stored_rows
+from likewise.encoders.storage.two_models import MAX_LOOKED_AT, follows_a_column, halves_of_two_models
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder, read_json
 
@@ -110,6 +111,22 @@ class ImportedVectors:
         nearest = (new @ stored.T).max(axis=1).mean()
         shuffled = [(new[:, rng.permutation(self.meta.dim)] @ stored.T).max(axis=1).mean() for _ in range(SHUFFLES)]
         return bool(nearest < np.mean(shuffled) + RELATED * np.std(shuffled))
+
+    def two_models_note(self) -> str:
+        """A question where they seem to be of two models, and nothing in the catalog tells the two apart."""
+        places = self.now.gather_every(max(1, len(self.now) // MAX_LOOKED_AT))
+        halves = halves_of_two_models(self.read_rows(places))
+        if halves is None:
+            return ""
+        images = places["image"].to_list()
+        rows = places.select("image").join(self.catalog, on="image", how="left", maintain_order="left")
+        if follows_a_column(halves, rows):
+            return ""
+        one, other = (images[int(np.flatnonzero(half)[0])] for half in (~halves, halves))
+        return (
+            f"{self.meta.encoder} falls into two groups, {one} in one and {other} in the other, that are never "
+            "neighbours and vary in unlike ways: are these vectors of two models?"
+        )
 
 
 def _rows_of_finished_shards(workspace: WorkspaceFolder, encoder: str) -> pl.DataFrame:

@@ -138,6 +138,8 @@ def bring_in(
                 if on_progress:
                     on_progress(meta.encoder, done, n_new)
         finished = writer.finish()
+    if stored is None:
+        note = ImportedVectors.read(workspace, finished).two_models_note()
     return EncodingResult.of(finished, len(images), n_new, time.monotonic() - started, note)
 
 

@@ -3,7 +3,7 @@
     python docs/two_models.py --data FOLDER --work FOLDER
 
 500 photographs of a collection, drawn once, seen by networks at 64 pixels and by descriptors; 400 of them are drawn
-20 times. Two networks are mixed at random. The limits of the rule were chosen on the first four of these draws.
+10 times. Two networks are mixed at random. The limits of the rule were chosen on the first four of these draws.
 """
 
 import argparse
@@ -24,7 +24,7 @@ PAGE = Path(__file__).with_name("living.md")
 COLLECTIONS = ("clothing", "products", "captioned", "stylists", "emoji", "materials")
 NETWORKS = tuple(f"efficientnet-lite{number}_size-64" for number in range(3))
 DESCRIPTORS = ("colour", "layout", "texture", "shape")
-N_PICTURES, N_DRAWN, N_DRAWS, SEED = 500, 400, 20, 0
+N_PICTURES, N_DRAWN, N_DRAWS, SEED = 500, 400, 10, 0
 SHARES = (0.5, 0.2, 0.1)
 PAIRS = (("emoji", "clothing"), ("products", "stylists"), ("captioned", "materials"))
 Vectors = NDArray[np.float32]
@@ -40,7 +40,8 @@ def make_workspace(work: Path, data: Path) -> WorkspaceFolder:
         pl.concat(tables).write_csv(work / "collections.csv")
         likewise("new", workspace, work / "collections.csv", "--root", data)
     names = [*(name.replace("_size-", "?size=") for name in NETWORKS), *DESCRIPTORS]
-    likewise("encode", workspace, "--with", ",".join(names))
+    if any(name not in WorkspaceFolder(workspace).encoders() for name in (*NETWORKS, *DESCRIPTORS)):
+        likewise("encode", workspace, "--with", ",".join(names))
     return WorkspaceFolder(workspace)
 
 

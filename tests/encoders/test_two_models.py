@@ -14,7 +14,7 @@ from tests.conftest import draw_shape
 Floats = NDArray[np.float64]
 
 
-def seen_by(model: int, pictures: Floats, dim: int = 256) -> Floats:
+def seen_by(model: int, pictures: Floats, dim: int = 512) -> Floats:
     """A network of its own: random features that are never negative, as those of most networks."""
     rng = np.random.default_rng(model)
     hidden = pictures @ rng.normal(size=(pictures.shape[1], dim)) + rng.normal(size=dim)
@@ -63,7 +63,7 @@ def test_the_first_import_asks(tmp_path: Path, pictures: Floats) -> None:
     (tmp_path / "photos").mkdir()
     names = [f"{number:03d}.png" for number in range(120)]
     for number, name in enumerate(names):
-        draw_shape("circle", (number * 2, 90, 200 - number), 0).save(tmp_path / "photos" / name)
+        draw_shape("circle", f"rgb({2 * number},90,{200 - number})", 0).save(tmp_path / "photos" / name)
     workspace = Workspace(tmp_path / "shop")
     workspace.new(tmp_path / "photos")
     second = np.random.default_rng(1).random(120) < 0.5

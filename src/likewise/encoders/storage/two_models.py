@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 MAX_LOOKED_AT, MIN_HALF, MIN_DIM = 1000, 30, 64
 DIRECTIONS, NEIGHBOURS, SHUFFLES, STEPS = 10, 10, 5, 30
-MAX_MIXED = 0.005  # of neighbours in the other half; of one model 0.014 or more, two models at most 0.0024
-MAX_SHARED = 1.5  # times what shuffled dimensions share; of one model 3.1 or more, two models about 1
+MAX_MIXED = 0.005  # of neighbours in the other half
+MAX_SHARED = 1.5  # times what shuffled dimensions share; of one model 3.1 or more, of two about 1
 FOLLOWS = 0.95  # of the images are in the half of most images with their value
 Floats = NDArray[np.float64]
 Halves = NDArray[np.bool_]
@@ -24,10 +24,13 @@ def halves_of_two_models(vectors: NDArray[np.floating]) -> Halves | None:
     if len(vectors) < 2 * MIN_HALF or vectors.shape[1] < MIN_DIM:
         return None
     rows = np.asarray(vectors, np.float64)
-    halves = _divide(rows)
-    if halves is None or min(halves.sum(), (~halves).sum()) < MIN_HALF:
+    halves, near = _divide(rows), _neighbours(rows)
+    if halves is None:
         return None
-    if _mixed(rows, halves) > MAX_MIXED or _shared(rows, halves) > MAX_SHARED:
+    halves = halves[near].mean(axis=1) > 0.5  # 2-means errs at the border
+    if min(halves.sum(), (~halves).sum()) < MIN_HALF or (halves[near] != halves[:, None]).mean() > MAX_MIXED:
+        return None
+    if _shared(rows, halves) > MAX_SHARED:
         return None
     return halves
 
@@ -70,12 +73,10 @@ def _directions(centred: Floats, n: int) -> Floats:
     return np.asarray(np.linalg.svd(centred, full_matrices=False)[2][:n])
 
 
-def _mixed(rows: Floats, halves: Halves) -> float:
-    """The share of nearest neighbours that are in the other half."""
+def _neighbours(rows: Floats) -> NDArray[np.int64]:
     scores = rows @ rows.T
     np.fill_diagonal(scores, -np.inf)
-    near = np.argpartition(-scores, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
-    return float((halves[near] != halves[:, None]).mean())
+    return np.argpartition(-scores, NEIGHBOURS, axis=1)[:, :NEIGHBOURS].astype(np.int64)
 
 
 def _shared(rows: Floats, halves: Halves) -> float:

@@ -27,7 +27,7 @@ def halves_of_two_models(vectors: NDArray[np.floating]) -> Halves | None:
     halves, near = _divide(rows), _neighbours(rows)
     if halves is None:
         return None
-    halves = halves[near].mean(axis=1) > 0.5  # 2-means errs at the border
+    halves = np.asarray(halves[near].mean(axis=1) > 0.5)  # 2-means errs at the border
     if min(halves.sum(), (~halves).sum()) < MIN_HALF or (halves[near] != halves[:, None]).mean() > MAX_MIXED:
         return None
     if _shared(rows, halves) > MAX_SHARED:

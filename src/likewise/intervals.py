@@ -57,8 +57,8 @@ def standard_error(value: float, jackknife: Floats, n: int) -> float:
     return float(np.sqrt((n - 1) / n * np.sum((jackknife - value) ** 2)))
 
 
-def share_interval(value: float, error: float, n: float) -> tuple[float, float]:
-    """Of a value between 0 and 1 with this standard error over n queries."""
+def share_interval(value: float, error: float, n: float, weight: float | None = None) -> tuple[float, float]:
+    """Of a value between 0 and 1 with this standard error over n queries; `weight` is that of the query of value 1/2."""
     if np.isnan(value):
         return float("nan"), float("nan")
     if not error > NO_SPREAD:  # no spread, or none known
@@ -66,7 +66,7 @@ def share_interval(value: float, error: float, n: float) -> tuple[float, float]:
     elif abs(value * (1.0 - value) / error**2 - (n - 1)) < ROUNDING * n:  # every query is 0 or 1
         low, high = wilson_interval(value, n)
     else:
-        weight = pseudo_weight(n)
+        weight = pseudo_weight(n) if weight is None else weight
         squares = error**2 * n * (n - 1) + weight * n / (n + weight) * (value - 0.5) ** 2
         middle = (n * value + weight / 2.0) / (n + weight)
         n_effective = middle * (1.0 - middle) * (n - 1) * (n + weight) / squares

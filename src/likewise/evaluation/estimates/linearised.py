@@ -27,6 +27,7 @@ from likewise.intervals import share_interval, t_interval
 
 CERTAIN = 1.0 - 1e-9
 PRIOR_EVENTS = 2.0  # surprises that the predicted chances are worth
+PSEUDO_WEIGHT = 0.05  # small: failures that no query shows are foreseen by the chances, and stand in the error already
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ class CatalogEstimate:
 
     def share_interval(self) -> tuple[float, float]:
         """At 95 %, of a value between 0 and 1 for queries like these."""
-        return share_interval(min(max(self.value, 0.0), 1.0), self.standard_error, len(self.influence))
+        value = min(max(self.value, 0.0), 1.0)
+        return share_interval(value, self.standard_error, len(self.influence), PSEUDO_WEIGHT)
 
     def minus(self, other: "CatalogEstimate") -> "CatalogEstimate":
         """The difference of two measures on the same queries and draws."""

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise.discovery.prevalence import lower_bound, map_estimate
+from likewise.discovery.prevalence import lower_bound, map_estimate, random_pairs_needed
 from likewise.evaluation.clustering import random_nmi
 from likewise.evaluation.measures import VSD_MRR, P
 from likewise.evaluation.measures.ranked import RankedResults
@@ -47,6 +47,10 @@ def test_counts_of_the_vsd_run() -> None:
     assert round(n_all / N_PAIRS) == 1_946  # by the pairs that were really labelled
     assert lower_bound(N_SIMILAR, n_all) == pytest.approx(0.00044, abs=1e-5)  # printed as 0.00045
     assert map_estimate(lower_bound(N_SIMILAR, n_all), 2, 2_000) == 0.001
+    assert round(N_PAIRS / N_QUERIES, 1) == 27.1
+    assert N_SIMILAR / N_PAIRS / (8 * 0.001) > 100  # "100x higher", were the estimate wrong by a factor of 8
+    for error, chance in ((0.01, 0.05), (0.001, 0.5)):
+        assert random_pairs_needed(error, chance) == round(1 / (error * chance))  # b = 1 / (eps q)
 
 
 def test_table_2_is_symmetric_and_its_mean_is_about_ten_percent() -> None:
@@ -80,6 +84,20 @@ def test_table_4_needs_division_by_the_harmonic_sum() -> None:
     at = {k: (VSD_MRR @ k).estimate(results).value() for k in (5, 9)}
     assert at[5] > at[9] and at[9] == pytest.approx(at[5] * h[5] / h[9])
     assert (P @ 5).estimate(results).value() == 0.8
+
+
+@pytest.mark.parametrize("table", [5, 6])
+def test_tables_5_and_6_divide_by_k_and_by_the_harmonic_sum(table: int) -> None:
+    """What the first nine places hold is at least what the first five hold, in every row; the shares themselves fall."""
+    h = {k: sum(1 / n for n in range(1, k + 1)) for k in (5, 9)}
+    for row in read(f"vsd_table_{table}").iter_rows(named=True):
+        assert 9 * row["HR@9"] > 5 * row["HR@5"] and row["HR@9"] < row["HR@5"], row["model"]
+        assert h[9] * row["MRR@9"] > h[5] * row["MRR@5"] and row["MRR@9"] < row["MRR@5"], row["model"]
+    listed = np.ones((1, 9), np.int64)
+    listed[0, 5:] = 0
+    results = RankedResults(listed, np.array([5]))
+    at = {k: ((P @ k).estimate(results).value(), (VSD_MRR @ k).estimate(results).value()) for k in (5, 9)}
+    assert at[5] == (1.0, 1.0) and at[9] == pytest.approx((5 / 9, h[5] / h[9]))
 
 
 def test_table_5_repeats_five_cells_of_the_row_above() -> None:
@@ -133,4 +151,8 @@ def test_separated_is_below_concatenated_and_nmi_of_random_vectors_is_high() -> 
     table = read("reality_check_tables").filter(pl.col("method") != "Pretrained")
     wide = table.pivot("embedding", index=["data", "method", "measure"], values="value")
     assert (wide["concatenated"] > wide["separated"]).all()
+    by_measure = table.pivot("measure", index=["data", "method", "embedding"], values="value")
+    assert (by_measure["MAP@R"] < by_measure["R_Precision"]).all()  # the average precision over the first R places
+    assert (by_measure["R_Precision"] < by_measure["P@1"]).all()
+    assert PRESETS["paper"].n_folds * PRESETS["paper"].dim == 512  # concatenated
     assert random_nmi(40_000, 10_000) == pytest.approx(0.849, abs=5e-4)

@@ -88,11 +88,11 @@ def test_table_4_needs_division_by_the_harmonic_sum() -> None:
 
 @pytest.mark.parametrize("table", [5, 6])
 def test_tables_5_and_6_divide_by_k_and_by_the_harmonic_sum(table: int) -> None:
-    """What the first nine places hold is at least what the first five hold, in every row; the shares themselves fall."""
+    """What the first nine places hold is at least what the first five hold, in every row; the shares do not rise."""
     h = {k: sum(1 / n for n in range(1, k + 1)) for k in (5, 9)}
     for row in read(f"vsd_table_{table}").iter_rows(named=True):
-        assert 9 * row["HR@9"] > 5 * row["HR@5"] and row["HR@9"] < row["HR@5"], row["model"]
-        assert h[9] * row["MRR@9"] > h[5] * row["MRR@5"] and row["MRR@9"] < row["MRR@5"], row["model"]
+        assert 9 * row["HR@9"] >= 5 * row["HR@5"] and row["HR@9"] <= row["HR@5"], row["model"]
+        assert h[9] * row["MRR@9"] > h[5] * row["MRR@5"] and row["MRR@9"] <= row["MRR@5"], row["model"]
     listed = np.ones((1, 9), np.int64)
     listed[0, 5:] = 0
     results = RankedResults(listed, np.array([5]))

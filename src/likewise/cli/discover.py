@@ -197,18 +197,20 @@ def _grow(workspace: "WorkspaceFolder", n_labels: int | None, seconds_per_pair: 
     from likewise.discovery.step import store_pool
     from likewise.labeling.step import read_labels_if_any
 
+    labels = read_labels_if_any(workspace)
     with progress_bars("queries") as update:
-        grown = grow_pool(workspace, n_labels, update, labels=read_labels_if_any(workspace))
+        grown = grow_pool(workspace, n_labels, update, labels=labels)
     store_pool(workspace, grown.pool, replace=True)
+    n_open = grown.n_new_pairs - grown.n_labelled(labels)
     if as_json:
         echo_json(
-            {"round": grown.round, "new_pairs": grown.n_new_pairs, "new_queries": grown.n_new_queries}
+            {"round": grown.round, "new_pairs": n_open, "new_queries": grown.n_new_queries}
             | {"versions": list(grown.pool.versions), "queries": len(grown.pool.query_gallery.queries)}
         )
         return
     echo(
-        f"[bold]{grown.n_new_pairs:,} new pairs[/] to label for version {grown.pool.versions[-1]} of the catalog "
-        f"({grown.n_new_pairs * seconds_per_pair / 3600:,.1f} hours of an expert at {seconds_per_pair:g} s per pair): "
+        f"[bold]{n_open:,} new pairs[/] to label for version {grown.pool.versions[-1]} of the catalog "
+        f"({n_open * seconds_per_pair / 3600:,.1f} hours of an expert at {seconds_per_pair:g} s per pair): "
         f"{len(grown.pool.query_gallery.queries)} queries, {grown.n_new_queries} of them new"
     )
     echo("  what was labelled before stays; the pool's own settings decide (--replace makes another one)")

@@ -48,6 +48,11 @@ class GrownPool:
     n_new_pairs: int
     n_new_queries: int
 
+    def n_labelled(self, labels: pl.DataFrame | None) -> int:
+        """How many of the new pairs have a label already: from a gate, or as candidates that had left a list."""
+        new = self.pool.rows.filter(pl.col("round") == self.round).select(PAIR).unique()
+        return 0 if labels is None else len(new.join(labels, on=PAIR, how="semi"))
+
 
 @dataclass(frozen=True)
 class StoredPool:

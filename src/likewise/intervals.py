@@ -58,7 +58,7 @@ def standard_error(value: float, jackknife: Floats, n: int) -> float:
 
 
 def share_interval(value: float, error: float, n: float, weight: float | None = None) -> tuple[float, float]:
-    """Of a value between 0 and 1 with this standard error over n queries; `weight` is that of the query of value 1/2."""
+    """Of a value from 0 to 1 with this standard error over n queries; `weight` is that of the query of value 1/2."""
     if np.isnan(value):
         return float("nan"), float("nan")
     if not error > NO_SPREAD:  # no spread, or none known

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from likewise.evaluation.auc import Floats, Ints
 from likewise.training.perceptual.answers import Answers
 
-MAX_ITERATIONS = 150
-TOLERANCE = 1e-7
+MAX_ITERATIONS = 1000
+TOLERANCE, SPARSE_TOLERANCE = 1e-9, 1e-7
+"""Of the value between two steps: printed digits are those of the minimum; sparse distances are float32, and coarser."""
 MAX_DENSE_RATIO = 8  # all pairs at once while there are at most so many times as many as are needed
 PAIRS_PER_BLOCK = 2048
 START_LOG_SCALE = 0.5
@@ -143,6 +144,7 @@ class PenalisedLikelihood:
         self.pairs = _ComparedPairs.of(answers)
         self.are_triplets = answers.are_triplets
         self._distances = _distance_computer(self.pairs, len(coordinates))
+        self.tolerance = TOLERANCE if isinstance(self._distances, _DenseDistances) else SPARSE_TOLERANCE
         total = float((answers.yes + answers.no).sum())
         self._yes, self._no = answers.yes / total, answers.no / total
         self._votes = self._yes + self._no
@@ -224,7 +226,7 @@ def fit_metric(
         args=(shrinkage,),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": steps, "maxcor": 12, "ftol": TOLERANCE},
+        options={"maxiter": steps, "maxcor": 12, "ftol": likelihood.tolerance},
     )
     change = likelihood.change(found.x)
     penalty = shrinkage * float((change**2).sum())

@@ -1,16 +1,21 @@
 """What a model of outfits learned is noticed by every command that scores it: by item, by the content of pictures, and
 by whole looks, whatever files and items are called now."""
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from fastapi.testclient import TestClient
 from PIL import Image
 
 from likewise.outfits.bundle import write_test
 from likewise.outfits.protocol import Item, OutfitQuestion
+from likewise.web.app import create_app
+from likewise.web.settings import SiteSettings
+from likewise.workspace import WorkspaceFolder
 from tests.cli.conftest import Run, run
 
 __all__ = ["run"]
@@ -147,3 +152,17 @@ def test_a_look_is_marked(leaks: Leaks, run: Run, way: str, as_file: bool) -> No
     )
     assert completed.code == 0, completed.err
     assert ("† learned from 2 of its images" in said(completed.out)) == (way != "nothing")  # the look is not whole yet
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_page_of_looks_marks_it(leaks: Leaks, way: str) -> None:
+    """A model's folder that was brought from another workspace still knows what it learned."""
+    copied = leaks.elsewhere / "outfit_models" / "type-aware"
+    shutil.copytree(leaks.model, copied, dirs_exist_ok=True)
+    items = [leaks.picture(way, kind)[:-4] for kind in KINDS]
+    settings = SiteSettings(workspace=WorkspaceFolder(leaks.elsewhere), port=8000, owner_key="the-owner-key")
+    with TestClient(create_app(settings), base_url="http://127.0.0.1:8000") as owner:
+        owner.get("/owner/enter/the-owner-key")
+        page = owner.get("/owner/looks", params={"item": items, "with": "type-aware"})
+    assert page.status_code == 200, page.text
+    assert_told(page.text, way)

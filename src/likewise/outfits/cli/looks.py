@@ -55,7 +55,7 @@ def complete(
             {"items": _names(stylist, look.rows), "added": _suggestions(stylist, look.added), "broken": look.broken}
             for look in looks
         ]
-        echo_json({"looks": found, "notes": opened.notes})
+        echo_json({"looks": found, "notes": opened.said(opened.worn)})
         return
     for number, look in enumerate(looks, 1):
         echo(f"[bold]look {number}[/]" + (f"  [dim]({escape('; '.join(look.broken))})[/]" if look.broken else ""))
@@ -88,7 +88,7 @@ def swap(
     found = stylist.suggest([*rest], stylist.slot_of(row), _limit(where, anchor, variety, k + 1))
     found = [one for one in found if one.row != row][:k]
     if as_json:
-        echo_json({"suggestions": _suggestions(stylist, found), "notes": opened.notes})
+        echo_json({"suggestions": _suggestions(stylist, found), "notes": opened.said(opened.worn)})
         return
     _print_suggestions(stylist, found)
     _print_notes(opened)
@@ -110,7 +110,7 @@ def rate(workspace: WorkspacePath, item: Items, model: Model = "mean-cosine", as
         why = [reason.sentence for reason in weakest.why]
         better = _suggestions(stylist, weakest.better)
         facts = {"fit": rating.fit, "items": items, "why": why, "better": better, "broken": rating.broken}
-        echo_json(facts | {"notes": opened.notes})
+        echo_json(facts | {"notes": opened.said(opened.worn)})
         return
     from rich.box import SIMPLE
     from rich.table import Table
@@ -170,7 +170,7 @@ def _print_suggestions(stylist: "LookStylist", found: "tuple[Suggestion, ...] | 
 
 def _print_notes(opened: "OpenedLook") -> None:
     echo("[dim]the share is that of items of the category that fit less well[/]")
-    for note in opened.notes:
+    for note in opened.said(opened.worn):
         echo(escape(note))
 
 

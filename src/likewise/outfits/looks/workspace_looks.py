@@ -22,7 +22,7 @@ from likewise.outfits.models.card import models_folder
 from likewise.outfits.models.feature_source import WorkspaceFeatures, joined_vectors
 from likewise.outfits.models.registry import open_model
 from likewise.outfits.protocol import OutfitModel
-from likewise.outfits.screening import outfit_examples, picture_digest, screen_outfit_models
+from likewise.outfits.screening import Digests, outfit_examples, picture_digest, screen_outfit_models
 from likewise.outfits.vectors import VectorLookup
 from likewise.workspace import WorkspaceFolder
 
@@ -60,12 +60,19 @@ class OwnPictures:
 
 @dataclass(frozen=True)
 class OpenedLook:
-    """A stylist, the rows of the items that were given, and sentences about what was guessed or is known."""
+    """A stylist, the rows of the items that were given, sentences about what was guessed, and what the guard needs."""
 
     stylist: LookStylist
     worn: tuple[int, ...]
     model: OutfitModel
     notes: tuple[str, ...] = ()
+    digests: Digests = field(default_factory=dict)
+
+    def said(self, rows: Sequence[int]) -> list[str]:
+        """What was guessed, and what the guard says where the model learned from this look or from items of it."""
+        look = [self.stylist.wardrobe.items[row] for row in rows]
+        asked = EvaluationSet("outfits", "this look", outfit_examples(look, self.digests, [look]))
+        return [*self.notes, *screen_outfit_models([self.model], asked).notes([self.model.name])]
 
 
 def open_look(
@@ -103,14 +110,9 @@ def open_look(
     wardrobe = _without_suggesting(wardrobe, {row["item"] for row in rows})
     vectors = table.lookup([item.image for item in wardrobe.items])
     worn = tuple(wardrobe.row(name) for name in dict.fromkeys(items))
-    asked = outfit_examples(
-        [wardrobe.items[row] for row in worn],
-        {image: digest or "" for image, digest in known.select("image", "digest").iter_rows()},
-        [[wardrobe.items[row] for row in worn]],
-    )
-    screening = screen_outfit_models([opened], EvaluationSet("outfits", "this look", asked))
-    notes += screening.notes([opened.name])
-    return OpenedLook(LookStylist(wardrobe, make_scorer(opened, wardrobe.items), vectors), worn, opened, tuple(notes))
+    digests = {image: digest or "" for image, digest in known.select("image", "digest").iter_rows()}
+    stylist = LookStylist(wardrobe, make_scorer(opened, wardrobe.items), vectors)
+    return OpenedLook(stylist, worn, opened, tuple(notes), digests)
 
 
 def _as_file(name: str) -> tuple[str, Path] | None:

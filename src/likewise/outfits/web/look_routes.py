@@ -185,7 +185,7 @@ def _view(service: LookService, site: Site, asked: LookAddress) -> dict[str, Any
         "looks": _saved_looks(saved, links, asked),
         "n_saved": saved["outfit"].n_unique(),
         "saved": asked.do == "saved",
-        "notes": opened.notes,
+        "notes": opened.said(rows),
     }
 
 

@@ -7,6 +7,7 @@ from likewise.labeling.store.experts import SESSION_DAYS, redeem_invitation
 from likewise.labeling.store.gold_pairs import EXAMPLE, PRACTICE, read_gold_pairs
 from likewise.labeling.store.project import read_project
 from likewise.labeling.store.question_queue import has_questions
+from likewise.labeling.store.queue import next_pairs
 from likewise.labeling.votes import POSITIVE_ANSWERS
 from likewise.web.access import CurrentExpert, CurrentSite, OptionalVisitor, set_session_cookie
 from likewise.web.pages import image_links, message_page, render, script_settings, split_paragraphs
@@ -105,5 +106,9 @@ def grid(request: Request, who: CurrentExpert, site: CurrentSite) -> Response:
 
 
 @router.get("/done")
-def done(request: Request, who: CurrentExpert) -> Response:
+def done(request: Request, who: CurrentExpert, site: CurrentSite) -> Response:
+    assert who.expert is not None
+    waiting, progress = next_pairs(site.engine, who.expert, 1)
+    if waiting or not progress.total:
+        return RedirectResponse("/work", 303)
     return message_page(request, "All done", "Thank you! You have answered every pair. You can close this page.")

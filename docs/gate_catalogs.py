@@ -240,8 +240,8 @@ class Row:
     def power(self, name: str) -> str:
         cells = [name, points(-float(np.mean(self.losses))), points(float(np.mean(self.worst)))]
         for one in (self.before, self.after, self.drawn):
-            cells += [f"{100 * one.verdicts[verdict] / max(1, one.n):.0f}" for verdict in ("pass", "fail")]
-        at_margin = [f"{100 * one.passed_at_margin / max(1, one.n):.0f}" for one in (self.after, self.drawn)]
+            cells += [share(one.verdicts[verdict], one.n) for verdict in ("pass", "fail")]
+        at_margin = [share(one.passed_at_margin, one.n) for one in (self.after, self.drawn)]
         return f"| {' | '.join([*cells, *(at_margin if np.mean(self.losses) > 0.001 else ['', ''])])} |"
 
     def needed(self, name: str) -> str:
@@ -327,6 +327,10 @@ def true_differences(shop: Shop, old: Ints, new: Ints) -> NDArray[np.float64]:
     return np.asarray(values[1] - values[0])
 
 
+def share(part: int, n: int) -> str:
+    return f"{100 * part / n:.0f}" if n else ""
+
+
 def points(value: float) -> str:
     return f"{100 * value:+.1f}".replace("-", "−").replace("−0.0", "+0.0")
 
@@ -348,7 +352,6 @@ def main() -> None:
     else:
         bench, generators = wardrobe(chosen.work, seed), GENERATORS
         category = wardrobe_categories(chosen.work / f"wardrobe-{seed}")
-    power, needed = "", ""
     for rows in simulate(bench, category, generators, chosen.gates, chosen.drawn):
         power, needed = power_table(rows), needed_table(rows)
         if chosen.photographs:
@@ -373,11 +376,13 @@ def power_table(rows: dict[str, Row]) -> str:
         (sum(getattr(row, labels).passed_at_margin for row in every), sum(getattr(row, labels).n_lost for row in every))
         for labels in ("after", "drawn")
     ]
-    said = f"""{one.before.n} gates of each row with EDS labels, {one.drawn.n} with drawn ones; {N_QUERIES} queries;
-    {MEASURE}, margin {100 * MARGIN:g} point. Of the models that truly lose at most the margin, overall and in every
-    category, or are as good as the old one, {good[0][0]} of {good[0][1]} fail with everything asked labelled and
-    {good[1][0]} of {good[1][1]} with drawn labels. At the margin {at_margin[0][0]} of {at_margin[0][1]} and
-    {at_margin[1][0]} of {at_margin[1][1]} pass, over all rows in which something is lost."""
+    drawn = one.drawn.n > 0
+    said = f"""{one.before.n} gates of each row with EDS labels, {one.drawn.n or "none"} with drawn ones; {N_QUERIES}
+    queries; {MEASURE}, margin {100 * MARGIN:g} point. Of the models that truly lose at most the margin, overall and in
+    every category, or are as good as the old one, {good[0][0]} of {good[0][1]} fail with everything asked
+    labelled{f" and {good[1][0]} of {good[1][1]} with drawn labels" if drawn else ""}. At the margin {at_margin[0][0]}
+    of {at_margin[0][1]}{f" and {at_margin[1][0]} of {at_margin[1][1]}" if drawn else ""} pass, over all rows in which
+    something is lost."""
     return table(heads, [row.power(name) for name, row in rows.items()]) + f"\n\n{paragraph(said)}"
 
 

@@ -18,7 +18,7 @@ from likewise.training.perceptual.answers import Answers
 
 MAX_ITERATIONS = 1000
 TOLERANCE, SPARSE_TOLERANCE = 1e-9, 1e-7
-"""Of the value between two steps: printed digits are those of the minimum; sparse distances are float32, and coarser."""
+"""Of the value between two steps: printed digits are those of the minimum; sparse distances are float32, so coarser."""
 MAX_DENSE_RATIO = 8  # all pairs at once while there are at most so many times as many as are needed
 PAIRS_PER_BLOCK = 2048
 START_LOG_SCALE = 0.5

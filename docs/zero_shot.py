@@ -24,7 +24,7 @@ from likewise.catalog import make_catalog
 from likewise.conditional.combiner import SETTINGS as COMBINER_SETTINGS
 from likewise.conditional.combiner import read_combiner
 from likewise.conditional.composers import ComposerMethod
-from likewise.conditional.evaluate import AVERAGE, TaskResults, score_templates
+from likewise.conditional.evaluate import TaskResults, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.methods import get_methods
 from likewise.conditional.mining.filters import FILTERS
@@ -32,13 +32,14 @@ from likewise.conditional.mining.step import mine_triplets
 from likewise.conditional.protocol import ConditionalMethod
 from likewise.conditional.pseudo_words import SETTINGS as WORDS_SETTINGS
 from likewise.conditional.pseudo_words import read_pseudo_words
-from likewise.conditional.seeds import recall_over_seeds
+from likewise.conditional.recall import recall_at_k
+from likewise.conditional.seeds import differences_over_seeds, recall_over_seeds
 from likewise.conditional.templates.files import read_templates, template_sets
 from likewise.conditional.templates.step import build_template_set
 from likewise.conditional.templates.workspace_annotations import AnnotationOptions
 from likewise.conditional.text_training import TextTrainingSettings, train_pseudo_words
 from likewise.conditional.towers import TwoTower
-from likewise.conditional.training import TrainingSettings, train_combiner
+from likewise.conditional.training import LINEAR_SETTINGS, TrainingSettings, train_combiner
 from likewise.conditional.training_triplets import read_training_triplets
 from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
 from likewise.encoders.families.two_tower import SETTINGS as TOWER_SETTINGS
@@ -47,22 +48,27 @@ from likewise.synthetic import build_wardrobe
 from likewise.workspace import WARDROBE, WorkspaceFolder, read_json, write_json
 
 DOCS = Path(__file__).parent
+COMBINER_NAME = "Combiner"
+CAPTIONED, OTHER_PHOTOGRAPHS = "captioned", "photographs-test"
+N_ITEMS = {"stylists": 1500, "products": 2500, "emoji": 400}
+"""Of the larger catalogs, drawn at random."""
 CAPTIONS = tuple(f"caption{number}" for number in range(1, 6))
 N_TRAIN, N_VALIDATE = 4000, 800
-SEEDS = (0, 1, 2)
+SEEDS = (0, 1, 2, 3, 4)
 WORD_SEEDS = (0,)
 """Pseudo-words are trained once: their training runs through the whole sentence encoder."""
-TOWER_STEPS, DIM, N_TRIPLETS, PER_TASK, WORD_STEPS = 300, 256, 40_000, 300, 60
-COMBINER = TrainingSettings(
+TOWER_STEPS, DIM, N_TRIPLETS, PER_TASK, WORD_STEPS = 300, 256, 40_000, 1000, 60
+COMBINER = LINEAR_SETTINGS
+GATED = TrainingSettings(
     steps=400,
     learning_rate=1e-3,
-    temperature=0.05,
+    temperature=0.1,
     validate_every=50,
     negatives_per_triplet=0,
     projection=1,
     hidden=1,
 )
-"""The paper's loss, over the targets of the batch; a Combiner as wide as its inputs."""
+"""The paper's Combiner and loss, over the targets of the batch, as wide as its inputs."""
 
 
 @dataclass(frozen=True)
@@ -70,31 +76,37 @@ class StudyArm:
     """One way to train, beside the first: what differs is what it is called by."""
 
     name: str
-    triplets: str = "genecis"
+    triplets: str = "none"
     settings: TrainingSettings = COMBINER
 
 
 ARMS = (
-    StudyArm("filter genecis, 40,000 triplets, batch negatives, temperature 0.05, learning rate 0.001"),
-    StudyArm("filter none", "none"),
-    StudyArm("filter none, 200,000 triplets", "none200"),
-    StudyArm("temperature 0.1", settings=replace(COMBINER, temperature=0.1)),
-    StudyArm("own negatives too", settings=replace(COMBINER, negatives_per_triplet=2)),
-    StudyArm("learning rate 0.0001", settings=replace(COMBINER, learning_rate=1e-4)),
-    StudyArm(
-        "learning rate 0.0001, as wide as the paper's",
-        settings=replace(COMBINER, learning_rate=1e-4, projection=4, hidden=8),
-    ),
+    StudyArm("linear, filter none, 40,000 triplets, own negatives too, temperature 0.5, learning rate 0.0005"),
+    StudyArm("filter genecis", "genecis"),
+    StudyArm("filter soft", "soft"),
+    StudyArm("2,000 triplets", "none2"),
+    StudyArm("200,000 triplets", "none200"),
+    StudyArm("loss: the batch alone", settings=replace(COMBINER, negatives_per_triplet=0)),
+    StudyArm("loss: temperature 0.1", settings=replace(COMBINER, temperature=0.1)),
+    StudyArm("loss: temperature 1", settings=replace(COMBINER, temperature=1.0)),
+    StudyArm("gated, filter genecis, the batch alone, temperature 0.1, learning rate 0.001", "genecis", GATED),
 )
-MINED = {"none": ("none", N_TRIPLETS), "none200": ("none", 5 * N_TRIPLETS), "genecis": ("genecis", N_TRIPLETS)}
+MINED = {
+    "none": ("none", N_TRIPLETS),
+    "none2": ("none", N_TRIPLETS // 20),
+    "none200": ("none", 5 * N_TRIPLETS),
+    "genecis": ("genecis", N_TRIPLETS),
+    "soft": ("soft", N_TRIPLETS),
+}
 """Filter and number of triplets."""
 TOWERS: dict[str, dict[str, Any]] = {
-    "300 steps, 256 numbers": {},
-    "1,000 steps": {"steps": 1000},
-    "3,000 steps": {"steps": 3000},
-    "1,000 steps, 512 numbers": {"steps": 1000, "dim": 512},
+    "EfficientNet-Lite0, all stages": {},
+    "all stages, words of its own": {"sentences": ""},
+    "all stages, 1,000 steps": {"steps": 1000},
+    "all stages, 512 numbers": {"dim": 512},
 }
-"""Towers whose baselines are compared on the validation sets; the first is used."""
+"""Towers that are compared on the validation sets, with the Combiner of the first arm; the first is used."""
+ARM_SEEDS = SEEDS[:1]
 BASELINES = ("image", "text", "image+text", "image+text:unscaled", "late-fusion")
 WORDS = ("focus_object", "change_object")
 
@@ -111,7 +123,7 @@ class TestSet:
 
 
 TESTS = (
-    TestSet("captioned", "test", "Photographs", AnnotationOptions(words=",".join(CAPTIONS), where="split=test")),
+    TestSet(OTHER_PHOTOGRAPHS, "test", "Photographs", AnnotationOptions(words=",".join(CAPTIONS))),
     TestSet(
         "products",
         "attributes",
@@ -131,7 +143,13 @@ VALIDATION = (
         "photographs",
         AnnotationOptions(words=",".join(CAPTIONS), where="split=validate"),
     ),
-    TestSet("stylists", "validate", "a fashion house", AnnotationOptions(attributes=["colour", "group"])),
+    TestSet(
+        "stylists",
+        "validate",
+        "a fashion house",
+        AnnotationOptions(attributes=["colour", "group"]),
+        ("change_attribute", "focus_object", "change_object"),
+    ),
 )
 """What settings are chosen on: photographs, and a catalog of another kind."""
 
@@ -143,18 +161,24 @@ def workspace_of(name: str, data: Path, work: Path) -> WorkspaceFolder:
     if name == "wardrobe":
         make_catalog(
             found,
-            build_wardrobe(work / "pictures", n_items=800, views_per_item=2, seed=7, workers=1),
+            build_wardrobe(work / "pictures", n_items=400, views_per_item=2, seed=7, workers=1),
             work / "pictures",
             WARDROBE,
         )
         return found
-    rows = pl.read_csv(data / name / "catalog.csv", infer_schema_length=None)
-    if name == "captioned":
+    source = CAPTIONED if name == OTHER_PHOTOGRAPHS else name
+    rows = pl.read_csv(data / source / "catalog.csv", infer_schema_length=None)
+    if source == CAPTIONED:
         parts = np.full(rows.height, "test", object)
         order = np.random.default_rng(11).permutation(rows.height)
         parts[order[:N_TRAIN]], parts[order[N_TRAIN : N_TRAIN + N_VALIDATE]] = "train", "validate"
         rows = rows.with_columns(pl.Series("split", parts.tolist()))
-    make_catalog(found, rows, data / name, name)
+        rows = rows.filter((pl.col("split") == "test") == (name == OTHER_PHOTOGRAPHS))
+    if name in N_ITEMS:
+        items = np.random.default_rng(11).permutation(rows["item"].cast(pl.String).unique().sort().to_numpy())
+        chosen = pl.Series(items[: N_ITEMS[name]], dtype=pl.String)
+        rows = rows.filter(pl.col("item").cast(pl.String).is_in(chosen.implode()))
+    make_catalog(found, rows, data / source, source)
     return found
 
 
@@ -170,7 +194,7 @@ def mined(photographs: WorkspaceFolder, data: Path, work: Path) -> dict[str, int
     ratings = next((data / "concreteness").glob("*.txt"))
     found = {}
     for name, (chosen, n_triplets) in MINED.items():
-        rules = replace(FILTERS[chosen], keep_names=FILTERS[chosen].attributes)  # captions open with no brand
+        rules = FILTERS[chosen]
         run = mine_triplets(
             photographs.path,
             work / f"mined-{name}",
@@ -224,34 +248,33 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
     n_validate = {
         test.title: templates_of(workspace_of(test.workspace, data, work), test).height for test in VALIDATION
     }
-    kinds = {
-        name: tower_of(photographs, work, f"tower0{'-' if more else ''}{place or ''}", replace(learning, **more))
-        for place, (name, more) in enumerate(TOWERS.items())
-    }
-    compared = [
-        stored(work, f"tower {name}", partial(tower_row, name, tower, data, work)) for name, tower in kinds.items()
-    ]
     choices = [
-        stored(work, f"arm {arm.name}", partial(study_row, arm, towers[0], photographs, n_mined, data, work))
+        stored(work, f"arm {arm.name}", partial(study_row, arm, towers, photographs, n_mined, data, work))
         for arm in ARMS
     ]
     chosen = max(choices, key=lambda row: sum(row["Combiner"].values()))
     arm = next(each for each in ARMS if each.name == chosen["arm"])
+    compared = [
+        stored(work, f"tower {name}", partial(tower_row, name, replace(learning, **more), photographs, data, work))
+        for name, more in TOWERS.items()
+    ]
     folders = [
         combiner_of(photographs, tower, work, f"seed{seed}", arm.triplets, replace(arm.settings, seed=seed))
         for seed, tower in zip(SEEDS, towers, strict=True)
     ]
     words = [words_of(photographs, towers[seed], work, seed) for seed in WORD_SEEDS]
-    tables = {
-        test.title: [
-            *stored(work, f"test {test.title}", partial(measured, test, towers, folders, data, work)),
-            *stored(work, f"words {test.title}", partial(measured_words, test, towers, words, data, work)),
-        ]
+    found = {
+        test.title: stored(work, f"test {test.title}", partial(measured, test, towers, folders, data, work))
+        for test in TESTS
+    }
+    said = {
+        test.title: stored(work, f"words {test.title}", partial(measured_words, test, towers, words, data, work))
         for test in TESTS
     }
     learned = [read_two_tower_config(work / f"tower{seed}").about for seed in SEEDS]
     return {
-        "tables": tables,
+        "tables": {title: [*each["rows"], *said[title]] for title, each in found.items()},
+        "differences": {title: each["differences"] for title, each in found.items()},
         "choices": choices,
         "compared": compared,
         "chosen": chosen,
@@ -273,13 +296,17 @@ def stored(work: Path, name: str, make: Callable[[], Any]) -> Any:
 
 def measured(
     test: TestSet, towers: Sequence[TwoTower], folders: Sequence[Path], data: Path, work: Path
-) -> list[dict[str, Any]]:
-    """The rows of one test set, over seeds."""
+) -> dict[str, list[dict[str, Any]]]:
+    """The rows of one test set over seeds, and how the Combiner differs from the others in pairs."""
     workspace = workspace_of(test.workspace, data, work)
     templates = templates_of(workspace, test)
-    combiners = [[ComposerMethod(read_combiner(folder, "Combiner"))] for folder in folders]
+    combiners = [[ComposerMethod(read_combiner(folder, COMBINER_NAME))] for folder in folders]
     results = [score(workspace, *each, templates) for each in zip(towers, combiners, strict=True)]
-    return recall_over_seeds("tower", results).to_dicts()
+    others = [name for name in results[0] if name != COMBINER_NAME]
+    return {
+        "rows": recall_over_seeds("tower", results).to_dicts(),
+        "differences": differences_over_seeds(results, COMBINER_NAME, others).to_dicts(),
+    }
 
 
 def measured_words(
@@ -296,29 +323,46 @@ def measured_words(
 
 
 def study_row(
-    arm: StudyArm, tower: TwoTower, photographs: WorkspaceFolder, n_mined: dict[str, int], data: Path, work: Path
+    arm: StudyArm,
+    towers: Sequence[TwoTower],
+    photographs: WorkspaceFolder,
+    n_mined: dict[str, int],
+    data: Path,
+    work: Path,
 ) -> dict[str, Any]:
-    """An arm on both validation sets; validation templates alone are read."""
-    folder = combiner_of(photographs, tower, work, f"arm{ARMS.index(arm)}", arm.triplets, arm.settings)
-    found = validation_scores(tower, folder, data, work)
-    best_step = read_combiner(folder).about["best_step"]
-    return {"arm": arm.name, "n_triplets": n_mined[arm.triplets], "best_step": best_step, **found}
+    """An arm on both validation sets, the mean of some trainings; validation templates alone are read."""
+    folders = []
+    for seed in ARM_SEEDS:
+        name, settings = f"arm{ARMS.index(arm)}-{seed}", replace(arm.settings, seed=seed)
+        folders.append(combiner_of(photographs, towers[seed], work, name, arm.triplets, settings))
+    found = [validation_scores(towers[seed], folders[seed], data, work) for seed in ARM_SEEDS]
+    mean = {
+        method: {title: float(np.mean([each[method][title] for each in found])) for title in values}
+        for method, values in found[0].items()
+    }
+    steps = [read_combiner(folder).about["best_step"] for folder in folders]
+    return {"arm": arm.name, "n_triplets": n_mined[arm.triplets], "best_steps": steps, **mean}
 
 
-def tower_row(name: str, tower: TwoTower, data: Path, work: Path) -> dict[str, Any]:
-    return {"tower": name, **validation_scores(tower, None, data, work)}
+def tower_row(
+    name: str, settings: TwoTowerSettings, photographs: WorkspaceFolder, data: Path, work: Path
+) -> dict[str, Any]:
+    """A tower and the Combiner of the first arm above it, on both validation sets."""
+    place = list(TOWERS).index(name)
+    tower = tower_of(photographs, work, f"tower0{f'-{place}' if place else ''}", settings)
+    folder = combiner_of(photographs, tower, work, f"tower{place}", ARMS[0].triplets, ARMS[0].settings)
+    return {"tower": name, **validation_scores(tower, folder, data, work)}
 
 
-def validation_scores(tower: TwoTower, folder: Path | None, data: Path, work: Path) -> dict[str, dict[str, float]]:
-    """method -> validation set -> average Recall@1."""
+def validation_scores(tower: TwoTower, folder: Path, data: Path, work: Path) -> dict[str, dict[str, float]]:
+    """method -> validation set -> Recall@1 over its templates, of all tasks together."""
     found: dict[str, dict[str, float]] = {}
-    more = () if folder is None else (ComposerMethod(read_combiner(folder, "Combiner")),)
+    more = [ComposerMethod(read_combiner(folder, COMBINER_NAME))]
     for test in VALIDATION:
         workspace = workspace_of(test.workspace, data, work)
-        rows = recall_over_seeds("tower", [score(workspace, tower, more, templates_of(workspace, test))]).to_dicts()
-        for row in rows:
-            if row["task"] == AVERAGE:
-                found.setdefault(row["method"], {})[test.title] = row["value"]
+        for method, tasks in score(workspace, tower, more, templates_of(workspace, test)).items():
+            values = np.concatenate([recall_at_k(each.ranks, 1) for each in tasks.values()])
+            found.setdefault(method, {})[test.title] = float(values.mean())
     return found
 
 

@@ -79,7 +79,7 @@ def pseudo_weight(n: float) -> float:
     return min(max(n - 5.0, 3.0) / 60.0, 0.4)
 
 
-def t_interval(value: float, error: float, n: int) -> tuple[float, float]:
+def t_interval(value: float, error: float, n: float) -> tuple[float, float]:
     """Of a difference, or a value without bounds; without spread its ends are those that n queries cannot exclude."""
     if np.isnan(value):
         return float("nan"), float("nan")

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from likewise.cli.app import app
 from likewise.conditional.combiner import (
+    LINEAR,
     CombinerShape,
     TrainedCombiner,
     combiner_module,
@@ -17,7 +18,7 @@ from likewise.conditional.combiner import (
     read_combiner,
     write_combiner,
 )
-from likewise.conditional.composers import ComposerMethod, ImageOnly, TextOnly, baselines
+from likewise.conditional.composers import ComposerMethod, ImageAndText, ImageOnly, TextOnly, baselines
 from likewise.conditional.evaluate import score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import TEMPLATE_SCHEMA, QueryBatch
@@ -25,7 +26,7 @@ from likewise.conditional.recall import recall_at_k
 from likewise.conditional.screening import question_set, screen_methods
 from likewise.conditional.splits import SharedGalleryBenchmark, score_split, split_features
 from likewise.conditional.towers import TwoTower
-from likewise.conditional.training import TrainingSettings, train_combiner
+from likewise.conditional.training import TrainingSettings, recommended_settings, train_combiner
 from likewise.conditional.training_triplets import (
     keep_encoded_triplets,
     read_training_triplets,
@@ -39,12 +40,12 @@ from likewise.workspace import WorkspaceFolder, write_json, write_parquet
 QUICK = TrainingSettings(steps=60, batch=32, validate_every=20, learning_rate=1e-3)
 
 
-def untrained(dim: int) -> TrainedCombiner:
+def untrained(dim: int, kind: str = "gated") -> TrainedCombiner:
     import torch
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        shape = CombinerShape(dim)
+        shape = CombinerShape(dim, kind=kind)
         return TrainedCombiner(combiner_module(shape), shape, "hf:somewhere")
 
 
@@ -131,6 +132,29 @@ def test_training_learns_what_no_baseline_can_and_is_reproducible(
     assert again.history[1:] == trained.history[1:]
 
 
+def test_a_linear_one_begins_as_image_and_text_and_keeps_what_it_learns(
+    drawn: WorkspaceFolder, small_tower: TwoTower, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    image, text = (rng.normal(size=(50, 24), scale=scale).astype(np.float32) for scale in (3, 1))
+    begun = untrained(24, LINEAR).compose(image, text)
+    np.testing.assert_allclose(begun, ImageAndText().compose(image, text), atol=1e-6)
+    images = small_tower.encoded_images(drawn)[:60]
+    train, test = to_training_triplets(questions(images, 400, 0)), questions(images, 150, 1)
+    trained = train_combiner(drawn, small_tower, train, test, tmp_path / "a", recommended_settings("templates", LINEAR))
+    assert trained.best_step > 0 and trained.best_recall > trained.history[0]["recall"]
+    image, text = small_tower.image_features(drawn, images), small_tower.text_features(["the left one"] * 60)
+    stored = read_combiner(tmp_path / "a")
+    assert stored.shape.kind == LINEAR
+    np.testing.assert_array_equal(stored.compose(image, text), trained.combiner.compose(image, text))
+
+
+def test_mined_triplets_train_a_linear_one_and_templates_a_gated_one(tmp_path: Path) -> None:
+    assert recommended_settings(str(tmp_path)).kind == LINEAR  # a folder of `condition mine`
+    assert recommended_settings("templates") == TrainingSettings()
+    assert recommended_settings(str(tmp_path), "gated") == TrainingSettings()
+
+
 @pytest.mark.parametrize("tune", [("image",), ("text",), ("image", "text")])
 def test_tuning_changes_only_the_sides_it_names(
     drawn: WorkspaceFolder, tower: TwoTower, tmp_path: Path, tune: tuple[str, ...]
@@ -170,6 +194,8 @@ def test_the_command_trains_and_refuses_to_overwrite(drawn: WorkspaceFolder, tow
     told = json.loads(ran.stdout)
     assert told["n_triplets"] + told["n_validation"] == 80
     assert read_combiner(drawn.path / "combiners" / "tried").about["best_step"] == told["best_step"]
+    wrong = CliRunner().invoke(app, [*asked, "--kind", "round", "--name", "other"])
+    assert str(wrong.exception) == "there is no round Combiner: choose gated or linear."
     refused = CliRunner().invoke(app, asked)
     assert isinstance(refused.exception, LikewiseError)
     assert "holds a Combiner already" in str(refused.exception)

@@ -14,7 +14,7 @@ from likewise.conditional.evaluate import TaskResult, recall_table, score_templa
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import TEMPLATE_SCHEMA, Floats, QueryBatch
 from likewise.conditional.recall import chance_recall, rank_targets, recall_at_k
-from likewise.conditional.seeds import recall_over_seeds
+from likewise.conditional.seeds import differences_over_seeds, recall_over_seeds
 from likewise.conditional.step import RESULTS, read_results, store_results
 from likewise.workspace import WorkspaceFolder, write_parquet
 
@@ -187,3 +187,27 @@ def test_intervals_over_templates_and_seeds_cover_the_truth() -> None:
         covered += row["low"] <= 0.5 <= row["high"]
         assert row["n_seeds"] == 3
     assert 0.92 <= covered / n_studies <= 0.995
+
+
+def test_a_difference_in_pairs_covers_the_truth_and_is_narrower_than_the_two_values() -> None:
+    """Simulated: both methods answer the same templates above the same encoders, one is better by 5 points."""
+    rng = np.random.default_rng(6)
+    covered, narrower, n_studies = 0, 0, 300
+    for _ in range(n_studies):
+        results = []
+        of_template = rng.random(200)  # the same number for both: what is easy for one is easy for the other
+        for quality in rng.normal(0, 0.05, 4):
+            ranks = {}
+            for name, share in (("worse", 0.3 + quality), ("better", 0.35 + quality)):
+                flipped = np.where(rng.random(200) < 0.2, rng.random(200), of_template)
+                scores = np.where(flipped < share, 1.0, -1.0)[:, None] * np.array([1.0, 0.0])
+                found = rank_targets(scores, np.array([[True, False]] * 200))
+                ranks[name] = {"change_object": TaskResult(found, 200)}
+            results.append(ranks)
+        [row] = differences_over_seeds(results, "better", ["worse"]).to_dicts()
+        covered += row["low"] <= 0.05 <= row["high"]
+        own = {each["method"]: each for each in recall_over_seeds("encoder", results).to_dicts()}
+        assert row["value"] == pytest.approx(own["better"]["value"] - own["worse"]["value"])
+        narrower += row["high"] - row["low"] < own["better"]["high"] - own["better"]["low"]
+    assert 0.92 <= covered / n_studies <= 0.995
+    assert narrower > 0.95 * n_studies

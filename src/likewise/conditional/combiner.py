@@ -6,6 +6,10 @@
     q = (o + g e + (1 - g) x) / |...|
 
 With o = 0 and the gate at 1 or 0 this is "text only" or "image only"; training starts from there and learns the rest.
+
+A linear one keeps more of what it learned on pictures of another kind:
+
+    q = (x' + A x' + w e' + B e') / |...|        x' = x/|x|, e' = e/|e|; w = 1, A = B = 0 at first: image + text
 """
 
 from collections.abc import Mapping
@@ -33,21 +37,49 @@ if TYPE_CHECKING:
 FORMAT = 1
 SETTINGS, WEIGHTS = "combiner.json", "combiner.safetensors"
 ROWS_PER_BATCH = 1024
+KINDS = GATED, LINEAR = "gated", "linear"
 NAME = "combiner"
 
 
 @dataclass(frozen=True)
 class CombinerShape:
-    """Widths and dropout; the paper's are 4 x, 8 x and .5."""
+    """Widths and dropout; the paper's are 4 x, 8 x and .5.  A linear one has no widths."""
 
     dim: int
     projection: int = 4
     hidden: int = 8
     dropout: float = 0.5
+    kind: str = GATED
 
 
 def combiner_module(shape: CombinerShape) -> "nn.Module":
     """The network; `forward(image, text)` gives rows of length one."""
+    return _linear(shape) if shape.kind == LINEAR else _gated(shape)
+
+
+def _linear(shape: CombinerShape) -> "nn.Module":
+    """Image + text, and a matrix for each side that is learned beside it."""
+    torch = import_optional("torch", "the Combiner")
+
+    class LinearCombiner(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.text_weight = torch.nn.Parameter(torch.ones(()))
+            self.text = torch.nn.Linear(shape.dim, shape.dim, bias=False)
+            self.image = torch.nn.Linear(shape.dim, shape.dim, bias=False)
+            torch.nn.init.zeros_(self.text.weight)
+            torch.nn.init.zeros_(self.image.weight)
+
+        def forward(self, image: Any, text: Any) -> Any:
+            normalize = torch.nn.functional.normalize
+            image, text = normalize(image), normalize(text)
+            return normalize(image + self.image(image) + self.text_weight * text + self.text(text))
+
+    module: nn.Module = LinearCombiner()
+    return module
+
+
+def _gated(shape: CombinerShape) -> "nn.Module":
     torch = import_optional("torch", "the Combiner")
     inner, outer = shape.projection * shape.dim, shape.hidden * shape.dim
 

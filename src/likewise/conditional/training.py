@@ -16,12 +16,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.conditional.combiner import CombinerShape, TrainedCombiner, combiner_module, write_combiner
+from likewise.conditional.combiner import (
+    GATED,
+    KINDS,
+    LINEAR,
+    CombinerShape,
+    TrainedCombiner,
+    combiner_module,
+    write_combiner,
+)
 from likewise.conditional.protocol import Features, images_of
 from likewise.conditional.screening import combiner_lineage, question_set
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.trainable import TrainableEncoder, load_trainable, save_trained
-from likewise.conditional.training_triplets import keep_encoded_triplets, train_validation_split
+from likewise.conditional.training_triplets import is_mined, keep_encoded_triplets, train_validation_split
 from likewise.conditional.validation import ValidationSet, Validator, validation_size
 from likewise.encoders.networks.device import memory_explained, mixed_precision, place, repeatable_kernels, to_device
 from likewise.encoders.running.picture_reader import PictureReader
@@ -66,12 +74,28 @@ class TrainingSettings:
     hidden: int = 8
     dropout: float = 0.5
     seed: int = 0
+    kind: str = GATED
+    """Of the Combiner: gated, as in the paper, or linear."""
 
     def to_stored(self) -> dict[str, Any]:
         """As JSON files keep them, under the names of their first version: finished runs are found again."""
         first_names = {"negatives_per_triplet": "wrong_answers", "validate_every": "every"}
         values = asdict(self) | {"tune": list(self.tune)}
+        if self.kind == GATED:  # as every one was
+            del values["kind"]
         return {first_names.get(name, name): value for name, value in values.items()}
+
+
+LINEAR_SETTINGS = TrainingSettings(
+    steps=200, learning_rate=5e-4, temperature=0.5, negatives_per_triplet=2, validate_every=50, kind=LINEAR
+)
+"""What `docs/zero_shot.py` found best for mined triplets, on pictures of the captions' kind and of another."""
+
+
+def recommended_settings(source: str, kind: str | None = None) -> TrainingSettings:
+    """For a kind of Combiner; by default linear for mined triplets, gated for questions like those to come."""
+    kind = kind or (LINEAR if is_mined(source) else GATED)
+    return LINEAR_SETTINGS if kind == LINEAR else TrainingSettings(kind=kind)
 
 
 @dataclass(frozen=True)
@@ -136,6 +160,8 @@ def train_combiner(
     `half` is the half of the catalog that the triplets were chosen from, for the record.
     """
     settings = settings or TrainingSettings()
+    if settings.kind not in KINDS:
+        raise LikewiseError(f"there is no {settings.kind} Combiner: choose {' or '.join(KINDS)}.")
     unknown = [side for side in settings.tune if side not in MODALITIES]
     if unknown:
         raise LikewiseError(f"tune is {','.join(settings.tune)}: choose among image and text.")
@@ -157,7 +183,7 @@ def train_combiner(
     arrays = _prepare(workspace, tower, triplets, settings)
     with torch.random.fork_rng(devices=[]), repeatable_kernels():
         torch.manual_seed(settings.seed)
-        shape = CombinerShape(tower.dim, settings.projection, settings.hidden, settings.dropout)
+        shape = CombinerShape(tower.dim, settings.projection, settings.hidden, settings.dropout, settings.kind)
         module = place(combiner_module(shape))
         history, best, tuned = _fit(arrays, module, shape, tower, workspace, validation, settings, on_progress)
     module.load_state_dict(best.module)

@@ -43,6 +43,11 @@ def read_training_triplets(source: str, workspace: WorkspaceFolder) -> pl.DataFr
     return to_training_triplets(read_templates(workspace, source)[1])
 
 
+def is_mined(source: str) -> bool:
+    """Whether a source of `read_training_triplets` is a folder of `likewise condition mine`."""
+    return Path(source).is_dir()
+
+
 def triplets_of_half(triplets: pl.DataFrame, workspace: WorkspaceFolder, half: str | None) -> pl.DataFrame:
     """Those whose reference and target are in one half of the catalog; negatives outside of it are dropped."""
     if half is None:

@@ -13,7 +13,7 @@ from likewise.conditional.methods import BASELINES, COMBINERS_FOLDER
 from likewise.conditional.step import RecallSettings
 from likewise.conditional.step import evaluate_conditions as measure_recall
 from likewise.conditional.towers import TwoTower
-from likewise.conditional.training import CombinerTrainingResult, TrainingSettings
+from likewise.conditional.training import CombinerTrainingResult, TrainingSettings, recommended_settings
 from likewise.conditional.training import train_combiner as fit_combiner
 from likewise.conditional.training_triplets import read_training_triplets, read_validation, triplets_of_half
 from likewise.conditional.two_tower import TwoTowerSettings
@@ -95,8 +95,10 @@ def train_combiner(
 ) -> CombinerResult:
     """Train a Combiner for a two-tower encoder on mined triplets or templates; it goes to combiners/NAME.
 
-    `half="train"` keeps the triplets of one half of the catalog's items.
+    `half="train"` keeps the triplets of one half of the catalog's items.  Without `settings`, mined triplets train a
+    linear Combiner, templates and CIRR's triplets a gated one.
     """
+    settings = settings or recommended_settings(triplets)
     folder = workspace.path / COMBINERS_FOLDER / name
     finish_writing(folder)
     if (folder / SETTINGS).exists() and not force:

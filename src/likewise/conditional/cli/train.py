@@ -42,9 +42,9 @@ Validation = Annotated[
 ]
 Tune = Annotated[str | None, typer.Option(help="Towers of the encoder to train as well: image, text or image,text.")]
 QUICK_STEPS = 300
+STUDY_STEPS = 600
 Steps = Annotated[int, typer.Option(help="Maximum number of training steps.")]
 Batch = Annotated[int, typer.Option(help="Triplets per step.")]
-Rate = Annotated[float, typer.Option("--lr", help="Learning rate of the Combiner.")]
 
 
 def two_tower(
@@ -122,18 +122,30 @@ def train(
     validate: Validation = None,
     half: HalfOption = None,
     tune: Tune = None,
-    steps: Steps = 1500,
+    kind: Annotated[
+        str | None,
+        typer.Option(help="linear or gated (the paper's); by default linear for mined triplets, gated for others."),
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Maximum number of training steps. [default: 1500; linear 200]")
+    ] = None,
     batch: Batch = 256,
-    rate: Rate = 3e-4,
+    rate: Annotated[
+        float | None, typer.Option("--lr", help="Learning rate of the Combiner. [default: 0.0003; linear 0.0005]")
+    ] = None,
     tune_rate: Annotated[float, typer.Option(help="Learning rate of the encoder's towers.")] = 3e-5,
     negatives_per_triplet: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--negatives", help="Negatives per triplet and step beside those of the batch; 0: the batch only."
+            "--negatives",
+            help="Negatives per triplet and step beside those of the batch; 0: the batch only. [default: 16; linear 2]",
         ),
-    ] = 16,
-    temperature: Annotated[float, typer.Option(help="Temperature of the loss; 0.01 in the paper.")] = 0.01,
-    dropout: Annotated[float, typer.Option(help="Dropout of the Combiner; 0.5 in the paper.")] = 0.5,
+    ] = None,
+    temperature: Annotated[
+        float | None,
+        typer.Option(help="Temperature of the loss; 0.01 in the paper. [default: 0.01; linear 0.5]"),
+    ] = None,
+    dropout: Annotated[float, typer.Option(help="Dropout of a gated Combiner; 0.5 in the paper.")] = 0.5,
     patience: Annotated[int, typer.Option(help="Validations without improvement before stopping.")] = 6,
     seed: Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing Combiner.")] = False,
@@ -143,17 +155,21 @@ def train(
 
     Example: `likewise condition train shop --with two-tower:shop/tower --on mined`
     """
-    from likewise.conditional.training import TrainingSettings
+    from dataclasses import replace
+
+    from likewise.conditional.training import recommended_settings
     from likewise.conditional.workspace_methods import train_combiner
 
-    settings = TrainingSettings(
-        tuple(parse_names(tune)),
-        steps,
-        batch,
-        rate,
-        tune_rate,
-        temperature=temperature,
-        negatives_per_triplet=negatives_per_triplet,
+    best = recommended_settings(triplets, kind)
+    settings = replace(
+        best,
+        tune=tuple(parse_names(tune)),
+        steps=best.steps if steps is None else steps,
+        batch=batch,
+        learning_rate=best.learning_rate if rate is None else rate,
+        tune_rate=tune_rate,
+        temperature=best.temperature if temperature is None else temperature,
+        negatives_per_triplet=best.negatives_per_triplet if negatives_per_triplet is None else negatives_per_triplet,
         patience=patience,
         dropout=dropout,
         seed=seed,
@@ -217,20 +233,28 @@ def study(
         Path | None, typer.Option("--output", help="The folder of results; study/ in the workspace by default.")
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of trainings of each kind.")] = 3,
-    steps: Steps = 600,
+    steps: Annotated[
+        int | None, typer.Option(help="Maximum number of training steps. [default: 600; of mined triplets 200]")
+    ] = None,
     batch: Batch = 256,
-    rate: Rate = 3e-4,
+    rate: Annotated[
+        float | None, typer.Option("--lr", help="Learning rate of the Combiner. [default: 0.0003; of mined 0.0005]")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Study the training of a Combiner: ablations, numbers of triplets and encoders, with several seeds and plots.
 
+    Mined triplets train a linear Combiner, others a gated one, as in `condition train`.
     Continues an interrupted run. Example:
     `likewise condition study shop --with two-tower:shop/tower --on mined --test built`
     """
+    from dataclasses import replace
+
     from likewise.conditional import study as studies
     from likewise.conditional.report.study import write_study
-    from likewise.conditional.training import TrainingSettings
+    from likewise.conditional.training import recommended_settings
     from likewise.conditional.training_triplets import (
+        is_mined,
         load_templates,
         read_training_triplets,
         read_validation,
@@ -248,7 +272,13 @@ def study(
         return triplets_of_half(read_training_triplets(source, target), target, half)
 
     learned, plain_mined = read(triplets), read(unfiltered) if unfiltered else None
-    settings = TrainingSettings(steps=steps, batch=batch, learning_rate=rate)
+    best = recommended_settings(triplets)
+    settings = replace(
+        best,
+        steps=steps or (best.steps if is_mined(triplets) else STUDY_STEPS),
+        batch=batch,
+        learning_rate=rate or best.learning_rate,
+    )
     arms: list[studies.Arm] = []
     if studies.ABLATION in wanted:
         second = read(other) if other else None

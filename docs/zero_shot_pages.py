@@ -141,8 +141,8 @@ def _choices(found: dict[str, Any]) -> str:
     sets = list(found["n_validate"])
     base = found["choices"][0][SUM]
     lines = [
-        f"Recall@1 in percent over all templates of two validation sets ({_counts(found)}), one training each. The first "
-        "row is the setting that the others differ from; chosen is the highest mean over both sets.\n",
+        f"Recall@1 in percent over all templates of two validation sets ({_counts(found)}), one training each. The "
+        "first row is the setting that the others differ from; chosen is the highest mean over both sets.\n",
         "| Combiner | triplets | best step | " + " | ".join(sets) + " | mean | |",
         "|---|---:|---:|" + "---:|" * len(sets) + "---:|---|",
     ]

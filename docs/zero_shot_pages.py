@@ -7,7 +7,8 @@ from marks import paragraph
 
 AVERAGE = "average"
 DRAWN = "Drawn wardrobe"
-COMBINER, SUM, TEXT_ALONE = "Combiner", "image + text", "pseudo-word (text alone)"
+COMBINER, SUM, TEXT = "Combiner", "image + text", "text only"
+TEXT_ALONE = "pseudo-word (text alone)"
 
 
 def zero_shot_blocks(found: dict[str, Any]) -> dict[str, str]:
@@ -61,7 +62,24 @@ def _headline(found: dict[str, Any]) -> str:
         f"{len(found['tables']) - 1} real sets, and above it by the paired difference (same templates, same towers) on "
         f"{real_above} of them. By its average Recall@1, in percent and with intervals over templates and "
         f"{_seeds(found)} seeds, it is {', and '.join(verdicts)}. The paired difference from image + text is "
-        f"{', and '.join(pairs)}."
+        f"{', and '.join(pairs)}. {_conclusion(found, min(real_above, real_apart))}"
+    )
+
+
+def _conclusion(found: dict[str, Any], n_sets: int) -> str:
+    """Whether two sets confirm the claim; otherwise how much the towers read on the sets that do not."""
+    claim = "that a Combiner trained on mined captions is better on conditions it never saw"
+    if n_sets > 1:
+        return f"That confirms the claim {claim}."
+    read = []
+    for title, rows in found["tables"].items():
+        if title != DRAWN and _side(_difference(found["differences"][title])) != "above":
+            words = _averages(rows)[TEXT]
+            read.append(f"{_percent(words)} on {title.lower()} (chance {100 * words['chance']:.1f})")
+    photographs = found["towers"][0]["n_images"]
+    return (
+        f"That does not confirm the claim {claim}. The likely reason: towers that learned from "
+        f"{photographs:,} photographs hardly read the words of other catalogs; the text alone finds {', '.join(read)}."
     )
 
 

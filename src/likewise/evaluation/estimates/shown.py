@@ -16,7 +16,7 @@ from likewise.evaluation.measures.recall import RecallAtK
 from likewise.evaluation.measures.roc_auc import RocAuc
 
 MOST_UNCERTAIN = 0.075
-MOST_UNCERTAIN_FAR = 0.015
+MOST_UNCERTAIN_FAR = 0.005
 
 
 def shown_by_default(measure: str, estimate: CatalogEstimate, purpose: Purpose | None) -> bool:

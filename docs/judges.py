@@ -1,6 +1,8 @@
 """Machine judges of planted quality on a catalog whose truth is known, for `judges.md`: `python docs/judges.py`.
 
-`--quick` makes few campaigns on a small catalog, and prints instead of writing the page.
+`--quick` makes few campaigns on a small catalog, and prints instead of writing the page. Campaigns are kept in the work
+folder as they are made; a run that was interrupted goes on where it stopped, and `--as-is` makes the table of those
+that there are.
 """
 
 import argparse
@@ -19,7 +21,7 @@ from likewise.evaluation.estimates.estimate import CatalogEstimates, estimate_ca
 from likewise.evaluation.estimates.judge import JudgeAnswers
 
 PAGE = Path(__file__).parent / "judges.md"
-N_QUERIES, LABELS_PER_QUERY, PAIRS_PER_LABEL = 50, 20, 10
+N_QUERIES, LABELS_PER_QUERY, PAIRS_PER_LABEL = 30, 25, 6
 K = 10
 MEASURES = ("P@10", "nDCG@10", "AP", "ROC_AUC")
 JUDGES = {
@@ -55,39 +57,42 @@ def ask(
     return JudgeAnswers(query, unit, chance, said.astype(np.float64))
 
 
+def campaign(bench: Bench, n_queries: int, seed: int) -> Floats:
+    """(judges, measures + 1, models, 3): errors, and in the last row the judge's kappa and what it was worth."""
+    rng = np.random.default_rng(seed)
+    queries = rng.integers(0, bench.n_queries, n_queries)
+    n_labels = n_queries * LABELS_PER_QUERY
+    people = draw_campaign(bench, queries, n_labels, "sampled", rng)
+    own = draw_campaign(bench, queries, PAIRS_PER_LABEL * n_labels, "sampled", rng)
+    block, here, every, found_of = bench.block(queries), bench.truth(queries), bench.truth(), []
+    for says in JUDGES.values():
+        judge = None if says is None else ask(bench, queries, own, people, says, seed)
+        found = estimate_catalog(lambda: [(np.arange(n_queries), block)], bench.names, people, (K,), seed, judge)
+        agreed = found.judge
+        facts = (np.nan, 1.0, 0.0) if agreed is None else (agreed.kappa, found.label_equivalent or 1.0, 0.0)
+        found_of.append(np.concatenate([_errors(found, here, every), np.full((1, len(bench.names), 3), facts)]))
+    return np.stack(found_of)
+
+
 def run(work: Path, n_items: int, n_campaigns: int) -> str:
     """Bias, coverage and width for every judge, over the same campaigns."""
     bench = drawn_wardrobe(work, n_items, 3)
-    every = bench.truth()
     n_queries = min(N_QUERIES, n_items // 2)
+    file = work / "campaigns" / f"judges-{n_items}-{n_queries}.npz"
+    file.parent.mkdir(exist_ok=True)
+    rows, seconds = np.empty((0, len(JUDGES), len(MEASURES) + 1, len(bench.names), 3)), 0.0
+    if file.exists():
+        with np.load(file) as stored:
+            rows, seconds = stored["rows"], float(stored["seconds"])
+    for seed in range(len(rows), n_campaigns):
+        started = time.process_time()
+        rows = np.concatenate([rows, campaign(bench, n_queries, seed)[None]])
+        seconds += time.process_time() - started
+        np.savez(file, rows=rows, seconds=seconds)
     n_labels = n_queries * LABELS_PER_QUERY
-    rows: dict[str, list[Floats]] = {name: [] for name in JUDGES}
-    worth: dict[str, list[tuple[float, float]]] = {name: [] for name in JUDGES}
-    started = time.perf_counter()
-    for seed in range(n_campaigns):
-        rng = np.random.default_rng(seed)
-        queries = rng.integers(0, bench.n_queries, n_queries)
-        block = bench.block(queries)
-        here = bench.truth(queries)
-        people = draw_campaign(bench, queries, n_labels, "sampled", rng)
-        own = draw_campaign(bench, queries, PAIRS_PER_LABEL * n_labels, "sampled", rng)
-        for name, says in JUDGES.items():
-            judge = None if says is None else ask(bench, queries, own, people, says, seed)
-            found = estimate_catalog(
-                lambda block=block: [(np.arange(len(block.admissible)), block)],  # type: ignore[misc]
-                bench.names,
-                people,
-                (K,),
-                seed,
-                judge,
-            )
-            rows[name].append(_errors(found, here, every))
-            agreed = found.judge
-            worth[name].append((np.nan, 1.0) if agreed is None else (agreed.kappa, found.label_equivalent or 1.0))
-    minutes = (time.perf_counter() - started) / 60.0
     said = (
-        f"{n_campaigns} campaigns of {n_labels:,} labels for {n_queries} queries among {n_items:,} items, and "
-        f"{PAIRS_PER_LABEL * n_labels:,} pairs for the judge; eight models; {minutes:.0f} minutes on one core."
+        f"{len(rows)} campaigns of {n_labels:,} labels for {n_queries} queries among {n_items:,} items, and "
+        f"{PAIRS_PER_LABEL * n_labels:,} pairs for the judge; eight models; {seconds:.0f} s of processor time."
     )
     lines = [
         "| judge | kappa with people | "
@@ -95,9 +100,9 @@ def run(work: Path, n_items: int, n_campaigns: int) -> str:
         + " | labels it was worth, per label |",
         "|---" * (len(MEASURES) + 3) + "|",
     ]
-    for name in JUDGES:
-        table, (kappa, equivalent) = np.array(rows[name]), np.array(worth[name]).T
-        cells = [_cell(table[:, place]) for place in range(len(MEASURES))]
+    for place, name in enumerate(JUDGES):
+        kappa, equivalent, _ = rows[:, place, -1, 0].T
+        cells = [_cell(rows[:, place, number]) for number in range(len(MEASURES))]
         shown = "" if np.isnan(kappa).all() else f"{np.nanmean(kappa):.2f}"
         lines.append(f"| {name} | {shown} | {' | '.join(cells)} | {np.median(equivalent):.1f} |")
     return f"{said}\n\n" + "\n".join(lines)
@@ -125,10 +130,10 @@ def main() -> None:
     asked.add_argument("--quick", action="store_true", help="few campaigns, small catalog; prints")
     asked.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "likewise-sampling")
     asked.add_argument("--campaigns", type=int, help="how many; 100 by default, 3 with --quick")
+    asked.add_argument("--as-is", action="store_true", help="the table of the campaigns kept, no further ones")
     given = asked.parse_args()
-    blocks = {
-        "judges-quality": run(given.work, 120 if given.quick else 600, given.campaigns or (3 if given.quick else 100))
-    }
+    n_campaigns = 0 if given.as_is else given.campaigns or (3 if given.quick else 100)
+    blocks = {"judges-quality": run(given.work, 120 if given.quick else 600, n_campaigns)}
     if given.quick:
         print("\n\n".join(blocks.values()))
     else:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from sampling_bench import KS, POSITIVES, Bench, Floats, Ints
 from sampling_draws import DrawnDesign, draw_campaign
+from scipy.stats import binom
 
 from likewise.discovery.designs.adaptive import Purpose
 from likewise.evaluation.estimates.draw import LabelledDraw
@@ -21,6 +22,7 @@ from likewise.evaluation.rank_correlation import kendall
 
 KEEP_EVERY = 10
 SELDOM = 0.05
+LEAST_COVERED, MOST_COVERED = 93.0, 97.0  # percent
 UNBIASED = "by value: "
 DESIGN_NAMES: dict[DrawnDesign, str] = {
     "sampled": "sampled",
@@ -174,21 +176,35 @@ def shown_means(rows: Floats, column: int) -> Floats:
 
 
 def coverage_sentence(done: list[Campaigns], shown: tuple[str, ...]) -> str:
-    """The worst bias and the range of coverage over models, of the measures that are shown by default."""
+    """The worst bias and the range of coverage over models, of what is shown by default; and what chance alone does."""
     parts = []
     for one in done:
-        tables = {name: one.errors[name] for name in shown if name in one.errors and one.errors[name][:, :, 4].any()}
+        tables = {name: one.errors[name] for name in shown if (one.errors[name][:, :, 4].mean(axis=0) >= SELDOM).any()}
         bias = {name: 100.0 * np.abs(shown_means(rows, 0)).max() for name, rows in tables.items()}
-        covered = np.concatenate([100.0 * shown_means(rows, 3) for rows in tables.values()])
-        inside = np.mean((covered >= 93.0) & (covered <= 97.0))
+        covered = [100.0 * shown_means(rows, 3) for rows in (*tables.values(), one.errors[POSITIVES])]
+        cells = np.concatenate(covered)
+        outside = int(((cells < LEAST_COVERED) | (cells > MOST_COVERED)).sum())
         worst = max(bias, key=lambda name: bias[name])
         parts.append(
-            f"{DESIGN_NAMES[one.plan.design]}: bias at most {bias[worst]:.1f} points ({worst.replace(chr(34), '')}), "
-            f"covered {covered.mean():.1f} % on average, from {covered.min():.1f} to {covered.max():.1f}; within "
-            f"93–97 % in {100 * inside:.0f} % of measures and models (a share of {one.n} campaigns has itself a "
-            f"standard error of {100.0 * np.sqrt(0.95 * 0.05 / one.n):.1f} points)."
+            f"{DESIGN_NAMES[one.plan.design]}, shown by default: {', '.join(map(_plain, tables))} and the number of "
+            f"similar items. Bias at most {bias[worst]:.1f} points ({_plain(worst)}); covered {cells.mean():.1f} % on "
+            f"average, from {cells.min():.1f} to {cells.max():.1f}; outside 93–97 % in {outside} of {len(cells)} "
+            f"measures and models. With {one.n} campaigns and intervals that hold in exactly 95 %, chance alone puts "
+            f"{len(cells) * _outside_by_chance(one.n):.0f} of them outside, many at once or none, because the models "
+            "of a campaign share its queries."
         )
     return "\n\n".join(parts)
+
+
+def _outside_by_chance(n_campaigns: int) -> float:
+    """The chance that the share covered of so many campaigns is outside, where intervals hold in exactly 95 %."""
+    least, most = np.ceil(LEAST_COVERED * n_campaigns / 100.0), np.floor(MOST_COVERED * n_campaigns / 100.0)
+    inside = binom.cdf(most, n_campaigns, 0.95) - binom.cdf(least - 1.0, n_campaigns, 0.95)
+    return float(1.0 - inside)
+
+
+def _plain(measure: str) -> str:
+    return measure.replace(chr(34), "")
 
 
 def order_table(done: list[Campaigns]) -> str:

@@ -301,26 +301,26 @@ def likewise(folder: Path, *words: object) -> None:
     subprocess.run([sys.executable, "-m", "likewise", *map(str, words)], cwd=folder, check=True)
 
 
-def wardrobe(folder: Path) -> World:
+def wardrobe(folder: Path, models: Sequence[str] = MODELS) -> World:
     """600 drawn items in three views, whose true similarity is known."""
     if not (folder / "wardrobe" / "catalog.parquet").exists():
         likewise(folder, "new", "wardrobe", "--wardrobe", "--items", 600)
-    return encoded(folder / "wardrobe", truth_of_items)
+    return encoded(folder / "wardrobe", truth_of_items, models)
 
 
-def products(folder: Path, data: Path, n_items: int) -> World:
+def products(folder: Path, data: Path, n_items: int, models: Sequence[str] = MODELS) -> World:
     """Photographs of a shop, one an item; a proxy for the truth: the same article type and the same colour."""
     if not (folder / "products" / "catalog.parquet").exists():
         every = pl.read_csv(data / "products" / "catalog.csv", infer_schema=False)
         every.sample(min(n_items, len(every)), seed=0).sort("image").write_csv(folder / "products.csv")
         likewise(folder, "new", "products", folder / "products.csv", "--root", data / "products")
-    return encoded(folder / "products", same_type_and_colour)
+    return encoded(folder / "products", same_type_and_colour, models)
 
 
-def encoded(folder: Path, similar: Callable[[WorkspaceFolder], Bools]) -> World:
-    likewise(folder.parent, "encode", folder.name, "--with", ",".join(MODELS))
+def encoded(folder: Path, similar: Callable[[WorkspaceFolder], Bools], models: Sequence[str]) -> World:
+    likewise(folder.parent, "encode", folder.name, "--with", ",".join(models))
     workspace = WorkspaceFolder(folder)
-    return world_of(workspace, [spec_name(model) for model in MODELS], similar(workspace))
+    return world_of(workspace, [spec_name(model) for model in models], similar(workspace))
 
 
 def truth_of_items(workspace: WorkspaceFolder) -> Bools:
@@ -359,8 +359,8 @@ def main() -> None:
         "generators-products": lambda: table(list(draw_pools(worlds("products"), seeds))),
         "generators-different": lambda: different_table(worlds("wardrobe"), seeds),
         "generators-different-products": lambda: different_table(worlds("products"), seeds),
-        "generators-coverage": lambda: coverage(worlds("wardrobe"), given.first_seed),
-        "generators-coverage-products": lambda: coverage(worlds("products"), given.first_seed),
+        "generators-coverage": lambda: coverage(wardrobe(folder, SHOWN), given.first_seed),
+        "generators-coverage-products": lambda: coverage(products(folder, data, given.items, SHOWN), given.first_seed),
     }
     blocks = {name: make() for name, make in makers.items() if given.only in (None, name)}
     print(*blocks.values(), sep="\n\n")

@@ -59,7 +59,7 @@ def ask(
 
 def campaign(bench: Bench, n_queries: int, seed: int) -> Floats:
     """(judges, measures + 1, models, 3): errors, and in the last row the judge's kappa and what it was worth."""
-    rng = np.random.default_rng([13, seed])
+    rng = np.random.default_rng(seed)
     queries = rng.integers(0, bench.n_queries, n_queries)
     n_labels = n_queries * LABELS_PER_QUERY
     people = draw_campaign(bench, queries, n_labels, "sampled", rng)

@@ -17,6 +17,7 @@ for every pair that was answered.
 """
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -121,7 +122,7 @@ def _dispersion(drawn: LabelledDraw, predicted: Floats) -> float:
     """
     expected = float((drawn.weight * predicted * (1.0 - predicted)).sum())
     seen = float((drawn.weight * (drawn.label - predicted) ** 2).sum())
-    return min(1.0, seen / max(expected, 1e-12))
+    return min(1.0, sqrt(seen / max(expected, 1e-12)))  # its root: what was seen is uncertain itself
 
 
 def find_pairs(judge: JudgeAnswers, drawn: LabelledDraw) -> Ints:

@@ -8,11 +8,13 @@ import shutil
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from likewise.labeling.store import open_votes
 from likewise.labeling.store.engine import write_transaction
@@ -23,6 +25,7 @@ from likewise.workspace import WorkspaceFolder
 
 HERE = Path(__file__).parent
 PORT = 8791
+SITE = f"http://127.0.0.1:{PORT}"
 KEY = "picture"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu"]
 
@@ -39,32 +42,40 @@ def main() -> None:
     with write_transaction(engine) as connection:
         number = ensure_images(connection, [given.image])[given.image]
     engine.dispose()
+    with served_page(workspace) as page:
+        page.goto(f"{SITE}/search?image={number}&text={given.text}&weight={given.text_weight}")
+        page.wait_for_selector("#main[data-state=showing]", timeout=120_000)
+        page.wait_for_selector("#places button")
+        save_picture(page, HERE / "search.jpg")
+
+
+@contextmanager
+def served_page(workspace: WorkspaceFolder) -> Iterator[Page]:
+    """A page of the workspace's site in a browser, signed in as the owner."""
+    chromium = shutil.which("chromium") or sys.exit("chromium is needed for the picture of the page")
     settings = SiteSettings(workspace=workspace, port=PORT, owner_key=KEY)
     server = uvicorn.Server(uvicorn.Config(create_app(settings), port=PORT, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
         time.sleep(0.1)
-    photograph(f"http://127.0.0.1:{PORT}", f"/search?image={number}&text={given.text}&weight={given.text_weight}")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+        page = browser.new_context(viewport={"width": 1180, "height": 900}).new_page()
+        page.goto(f"{SITE}/owner/enter/{KEY}")
+        yield page
+        browser.close()
     server.should_exit = True
     thread.join()
 
 
-def photograph(site: str, path: str) -> None:
-    chromium = shutil.which("chromium") or sys.exit("chromium is needed for the picture of the page")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
-        page = browser.new_context(viewport={"width": 1180, "height": 900}).new_page()
-        page.goto(f"{site}/owner/enter/{KEY}")
-        page.goto(f"{site}{path}")
-        page.wait_for_selector("#main[data-state=showing]", timeout=120_000)
-        page.wait_for_selector("#places button")
-        page.wait_for_load_state("networkidle")
-        page.evaluate("Promise.all([...document.images].map(image => image.decode()))")
-        shot = HERE / ".search.png"
-        page.screenshot(path=shot)
-        browser.close()
-    Image.open(shot).convert("RGB").save(HERE / "search.jpg", quality=85, optimize=True)
+def save_picture(page: Page, path: Path) -> None:
+    """What the window shows, as JPEG, once every image is there."""
+    page.wait_for_load_state("networkidle")
+    page.evaluate("Promise.all([...document.images].map(image => image.decode()))")
+    shot = path.with_name(f".{path.stem}.png")
+    page.screenshot(path=shot)
+    Image.open(shot).convert("RGB").save(path, quality=85, optimize=True)
     shot.unlink()
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from likewise.evaluation.auc import Floats, Ints
 from likewise.training.perceptual.answers import Answers
 
-MAX_ITERATIONS = 1000
+MAX_ITERATIONS, SPARSE_ITERATIONS = 1000, 150
 TOLERANCE, SPARSE_TOLERANCE = 1e-9, 1e-7
 """Of the value between two steps: printed digits are those of the minimum; sparse distances are float32, so coarser."""
 MAX_DENSE_RATIO = 8  # all pairs at once while there are at most so many times as many as are needed
@@ -144,7 +144,9 @@ class PenalisedLikelihood:
         self.pairs = _ComparedPairs.of(answers)
         self.are_triplets = answers.are_triplets
         self._distances = _distance_computer(self.pairs, len(coordinates))
-        self.tolerance = TOLERANCE if isinstance(self._distances, _DenseDistances) else SPARSE_TOLERANCE
+        is_dense = isinstance(self._distances, _DenseDistances)
+        self.tolerance = TOLERANCE if is_dense else SPARSE_TOLERANCE
+        self.max_iterations = MAX_ITERATIONS if is_dense else SPARSE_ITERATIONS
         total = float((answers.yes + answers.no).sum())
         self._yes, self._no = answers.yes / total, answers.no / total
         self._votes = self._yes + self._no
@@ -215,7 +217,6 @@ def fit_metric(
     shrinkage: float,
     *,
     start: MahalanobisMetric | None = None,
-    steps: int = MAX_ITERATIONS,
 ) -> MahalanobisMetric:
     """The metric under which the votes are most likely; `start` is the identity by default."""
     from scipy.optimize import minimize
@@ -226,7 +227,7 @@ def fit_metric(
         args=(shrinkage,),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": steps, "maxcor": 12, "ftol": likelihood.tolerance},
+        options={"maxiter": likelihood.max_iterations, "maxcor": 12, "ftol": likelihood.tolerance},
     )
     change = likelihood.change(found.x)
     penalty = shrinkage * float((change**2).sum())

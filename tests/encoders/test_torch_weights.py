@@ -1,11 +1,16 @@
 """Weights that torch saved are read without it, and a file that would run code is refused."""
 
+import io
 import pickle
+import pickletools
+import subprocess
+import sys
 import zipfile
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -91,4 +96,70 @@ def test_a_tensor_cannot_reach_beyond_its_numbers(tmp_path: Path) -> None:
         for name, content in parts.items():
             made.writestr(name, content[:8] if name.endswith("data/0") else content)
     with pytest.raises(LikewiseError, match="cannot be read as weights"):
+        read_torch_weights(file)
+
+
+STORAGE = "(Vstorage\nctorch\nFloatStorage\nV0\nVcpu\nI4\ntQ"
+REBUILT = "ctorch._utils\n_rebuild_tensor_v2\n"
+
+
+def tensor_pickle(storage: str = STORAGE, length: int = 2, stride: int = 1, after: str = "") -> str:
+    """A dictionary with one tensor; `after` is what follows it on the stack."""
+    return f"(dVweight\n{REBUILT}({storage}I0\n(I{length}\nt(I{stride}\nttR{after}s."
+
+
+def write_weights(path: Path, described: str, compression: int = zipfile.ZIP_STORED, numbers: bytes = b"") -> Path:
+    pickletools.dis(described.encode(), out=io.StringIO())  # so that it is refused for what it says, not as damaged
+    with zipfile.ZipFile(path, "w", compression) as made:
+        made.writestr("weights/data.pkl", described)
+        made.writestr("weights/data/0", numbers or np.arange(1, 5, dtype="<f4").tobytes())
+    return path
+
+
+def test_the_pickles_of_these_attacks_are_read_where_they_attack_nothing(tmp_path: Path) -> None:
+    assert read_torch_weights(write_weights(tmp_path / "weights.pth", tensor_pickle()))["weight"].tolist() == [1, 2]
+
+
+ATTACKS = {
+    "numbers that are addresses of objects": tensor_pickle(STORAGE + "(dVdtype\nV|O\nsb"),
+    "the same by another attribute": tensor_pickle(STORAGE + "(dVkind\nVobject\nsb"),
+    "the same by slots": tensor_pickle(STORAGE + "(N(dVkind\nVobject\nstb"),
+    "the same by the name of the type": tensor_pickle(STORAGE.replace("ctorch\nFloatStorage", "V|O")),
+    "a method": tensor_pickle(after="(dVarray\nccollections\nOrderedDict\nsb"),
+    "a shape": tensor_pickle(after="(N(dVshape\n(I9\ntstb"),
+    "defaults of a function": f"{REBUILT}(N(dV__defaults__\n(I1\ntstb0{tensor_pickle()}",
+    "a class": f"ccollections\nOrderedDict\n(N(dVitems\nI1\nstb0{tensor_pickle()}",
+    "no numbers": tensor_pickle("Vnothing\n"),
+}
+READ_ALL = f"""
+import pathlib, sys
+from {read_torch_weights.__module__} import read_torch_weights
+from {LikewiseError.__module__} import LikewiseError
+for file in sys.argv[1:]:
+    try:
+        read_torch_weights(pathlib.Path(file))
+        print("read")
+    except LikewiseError as error:
+        print("cannot be read as weights that torch saved" in str(error))
+"""
+
+
+def test_a_pickle_cannot_change_what_it_names(tmp_path: Path) -> None:
+    """In a process of its own: what it would read may be any place in memory."""
+    files = [str(write_weights(tmp_path / name, described)) for name, described in ATTACKS.items()]
+    done = subprocess.run([sys.executable, "-c", READ_ALL, *files], check=False, capture_output=True, text=True)
+    found = dict(zip(ATTACKS, done.stdout.split() + ["ended the process"] * len(ATTACKS), strict=False))
+    assert found == dict.fromkeys(ATTACKS, "True"), done.stderr
+
+
+@pytest.mark.parametrize(("length", "stride"), [(5, 0), (10**12, 0), (-1, 1)])
+def test_a_tensor_is_no_larger_than_its_numbers(tmp_path: Path, length: int, stride: int) -> None:
+    file = write_weights(tmp_path / "weights.pth", tensor_pickle(length=length, stride=stride))
+    with pytest.raises(LikewiseError, match="cannot be read as weights"):
+        read_torch_weights(file)
+
+
+def test_a_small_file_does_not_unpack_to_a_large_one(tmp_path: Path) -> None:
+    file = write_weights(tmp_path / "weights.pth", tensor_pickle(), zipfile.ZIP_DEFLATED, bytes(10**6))
+    with pytest.raises(LikewiseError, match="compressed"):
         read_torch_weights(file)

@@ -2,17 +2,18 @@
 
 `torch.save` writes a pickle of names and shapes beside the raw numbers: since torch 1.6 both in one zip, before that
 one after the other.  A pickle may run any code when it is read; here it may name tensors and the dictionary around
-them, and a file that names anything else is refused.
+them, and a file that names anything else is refused.  What it names cannot be changed by the file either (a pickle
+may set attributes): numbers are read only as a type of DTYPES, and no tensor is larger than the numbers it is of.
 """
 
 import io
+import math
 import pickle
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,16 +49,18 @@ def read_torch_weights(path: Path) -> Weights:
     return tensors
 
 
-@dataclass(frozen=True)
-class _Storage:
+class _Storage(NamedTuple):
     """Raw numbers of the file, by key."""
 
     key: str
-    dtype: str
+    kind: str
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(DTYPES[self.kind])
 
 
-@dataclass(frozen=True)
-class _Tensor:
+class _Tensor(NamedTuple):
     """How a tensor looks at its storage; offset and strides count numbers, not bytes."""
 
     storage: _Storage
@@ -65,22 +68,24 @@ class _Tensor:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
+    @classmethod
+    def rebuilt(cls, storage: Any, offset: Any, shape: Any, strides: Any, *ignored: object) -> "_Tensor":
+        if not isinstance(storage, _Storage):
+            raise ValueError("a tensor has no numbers")
+        return cls(storage, int(offset), tuple(map(int, shape)), tuple(map(int, strides)))
+
     def array(self, raw: bytes) -> NDArray[Any]:
         """A copy in its own memory; NumPy refuses a view that leaves `raw`."""
-        dtype = np.dtype(self.storage.dtype)
+        dtype = self.storage.dtype
+        if math.prod(self.shape) * dtype.itemsize > len(raw):
+            raise ValueError("a tensor is larger than the numbers it is of")
         strides = tuple(each * dtype.itemsize for each in self.strides)
         return np.ndarray(self.shape, dtype, raw, self.offset * dtype.itemsize, strides).copy()
 
 
-def _rebuild_tensor(
-    storage: _Storage, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], *ignored: object
-) -> _Tensor:
-    return _Tensor(storage, offset, shape, strides)
-
-
 ALLOWED: dict[tuple[str, str], Callable[..., object]] = {
     ("collections", "OrderedDict"): OrderedDict,
-    ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor,
+    ("torch._utils", "_rebuild_tensor_v2"): _Tensor.rebuilt,  # bound: its attributes cannot be set
 }
 
 
@@ -103,11 +108,15 @@ class _TensorUnpickler(pickle.Unpickler):
 
     def persistent_load(self, pid: Any) -> _Storage:
         _, kind, key, *_ = pid  # "storage", its type, its key, and where it was
-        return _Storage(str(key), DTYPES[kind])
+        if kind not in DTYPES:
+            raise ValueError(f"its numbers are of no known type ({kind})")
+        return _Storage(str(key), str(kind))
 
 
 def _read_zip(path: Path) -> Weights:
     with zipfile.ZipFile(path) as file:
+        if any(part.compress_type != zipfile.ZIP_STORED for part in file.infolist()):
+            raise ValueError("its parts are compressed, which torch does not do")
         [index] = [name for name in file.namelist() if name.endswith("/data.pkl")]
         described = _TensorUnpickler(io.BytesIO(file.read(index)), path).load()
         folder = index.removesuffix("data.pkl")
@@ -121,7 +130,7 @@ def _read_legacy(path: Path) -> Weights:
             raise ValueError("it does not begin as such a file does")
         described = _TensorUnpickler(file, path).load()
         keys: list[str] = _TensorUnpickler(file, path).load()
-        sizes = {tensor.storage.key: np.dtype(tensor.storage.dtype).itemsize for tensor in described.values()}
+        sizes = {tensor.storage.key: tensor.storage.dtype.itemsize for tensor in described.values()}
         raw = {}
         for key in keys:
             n_numbers = int.from_bytes(file.read(8), "little")

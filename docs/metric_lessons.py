@@ -14,7 +14,7 @@ from marks import fill
 from papers_runs import likewise, stored
 
 from likewise.training.lessons.spaces import MEASURES
-from likewise.training.report.lessons import random_plot, toy_plot
+from likewise.training.report.lessons import random_embeddings_plot, toy_plot
 
 HERE = Path(__file__).parent
 FIGURES = HERE / "metric_lessons"
@@ -112,7 +112,7 @@ def main() -> None:
         found[folder] = lessons_of(options.data.resolve() / folder, options.work.resolve(), column, points)
     toy, random = found[chosen[0][1]]["toy"], found[chosen[0][1]]["random"]
     (FIGURES / "toy_spaces.svg").write_text(toy_plot(pl.DataFrame(toy)) + "\n", encoding="utf-8")
-    (FIGURES / "random_vectors.svg").write_text(random_plot(pl.DataFrame(random)) + "\n", encoding="utf-8")
+    (FIGURES / "random_vectors.svg").write_text(random_embeddings_plot(pl.DataFrame(random)) + "\n", encoding="utf-8")
     fill(
         HERE / "metric_lessons.md",
         {

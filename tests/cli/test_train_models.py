@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from likewise.encoders import read_vectors
-from likewise.evaluation.ranking import MAIN, of_measure
+from likewise.evaluation.ranking import MAIN, measure_is
 from likewise.workspace import WorkspaceFolder
 
 from .conftest import Run
@@ -108,7 +108,7 @@ def test_a_tuned_network_stands_beside_its_base_in_the_report(shop: Path, run: R
     assert changed["encoder"].unique().to_list() == ["small_size-24-id-c"]
     assert changed["base"].unique().to_list() == ["small_size-24"]
     assert changed["question"].to_list() == ["discovery", "identification"]
-    results = pl.read_parquet(shop / "results" / "discovery.parquet").filter(of_measure(MAIN))
+    results = pl.read_parquet(shop / "results" / "discovery.parquet").filter(measure_is(MAIN))
     values = dict(results.select("encoder", "value").iter_rows())
     assert changed["gain"][0] == pytest.approx(values["small_size-24-id-c"] - values["small_size-24"])
     page = (shop / "report" / "index.html").read_text(encoding="utf-8")

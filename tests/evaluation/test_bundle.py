@@ -27,7 +27,7 @@ from likewise.evaluation.bundles.evaluate import (
 from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.exchange.labels_import import import_labels
 from likewise.evaluation.exchange.labels_io import write_labels_file
-from likewise.evaluation.exchange.run_models import JUDGED, list_candidates, list_judged, run_tag
+from likewise.evaluation.exchange.run_models import JUDGED, list_judged, list_run_candidates, run_tag
 from likewise.evaluation.exchange.trec import TrecRun, read_run, write_run
 from likewise.evaluation.exchange.vectors_io import align_vectors
 from likewise.evaluation.measures import P
@@ -97,7 +97,7 @@ def test_a_run_file_is_measured_too(made: WorkspaceFolder, zipped: Path, tmp_pat
     bundle = open_bundle(zipped)
     pairs = bundle.tables.pairs
     vectors = [read_vectors(made, "layout", images) for images in (pairs.queries, pairs.gallery)]
-    write_run(list_candidates(pairs, *vectors, one_per_item=False), tmp_path / "l.run", "layout")
+    write_run(list_run_candidates(pairs, *vectors, one_per_item=False), tmp_path / "l.run", "layout")
     by_run = evaluate_bundle(bundle, {"layout": read_run(tmp_path / "l.run")}).results
     lined_up = align_vectors(vectors_of(made, "layout", bundle), bundle.images)
     by_vectors = evaluate_bundle(bundle, {"layout": lined_up}).results

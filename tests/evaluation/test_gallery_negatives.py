@@ -14,7 +14,7 @@ from likewise.evaluation.gallery_negatives import draw_gallery_negatives, macro_
 from likewise.evaluation.item_pairs import best_images
 from likewise.evaluation.measures import ROC_AUC
 from likewise.evaluation.pairs import JudgedPairs, select_pairs
-from likewise.evaluation.ranking import MAIN, of_measure
+from likewise.evaluation.ranking import MAIN, measure_is
 from likewise.neighbours import as_unit, pair_scores
 
 from .judging import random_pairs
@@ -92,7 +92,7 @@ def test_where_everything_is_labelled_both_kinds_of_negatives_are_one(rng: np.ra
     pairs = random_pairs(rng, n_queries=12, n_gallery=40, per_query=40)
     vectors = {name: (rng.standard_normal((12, 8)), rng.standard_normal((40, 8))) for name in ("a", "b")}
     results = evaluate_vectors(vectors, pairs, [ROC_AUC]).results
-    both = [results.filter(of_measure(measure)).drop("measure", "n_pairs") for measure in (ROC_AUC, MAIN)]
+    both = [results.filter(measure_is(measure)).drop("measure", "n_pairs") for measure in (ROC_AUC, MAIN)]
     assert both[0].equals(both[1])
 
 
@@ -121,7 +121,7 @@ def test_the_value_is_the_mean_over_queries_and_a_sample_comes_near_it(rng: np.r
     values = []
     for per_query in (1200, 300):
         done = evaluate_vectors({"m": vectors}, pairs, [], gallery_per_query=per_query)
-        values.append(done.results.filter(of_measure(MAIN)).row(0, named=True))
+        values.append(done.results.filter(measure_is(MAIN)).row(0, named=True))
     expected = brute_force(pairs, best_scores(vectors, pairs.gallery_items))
     assert values[0]["value"] == pytest.approx(np.mean(list(expected.values())), abs=1e-7)
     assert values[0]["n_queries"] == len(expected) and values[0]["n_pairs"] == len(set(items_of_queries(pairs, 1)))
@@ -133,8 +133,8 @@ def test_which_image_of_an_item_the_experts_saw_does_not_matter(rng: np.random.G
     other = replace(pairs, candidate=pairs.gallery_items[pairs.candidate] * 3 + rng.integers(0, 3, len(pairs)))
     vectors = {"m": (rng.standard_normal((10, 6)), rng.standard_normal((120, 6)))}
     one, two = (evaluate_vectors(vectors, each, [ROC_AUC]).results for each in (pairs, other))
-    assert one.filter(of_measure(MAIN)).equals(two.filter(of_measure(MAIN)))
-    assert not one.filter(of_measure(ROC_AUC)).equals(two.filter(of_measure(ROC_AUC)))
+    assert one.filter(measure_is(MAIN)).equals(two.filter(measure_is(MAIN)))
+    assert not one.filter(measure_is(ROC_AUC)).equals(two.filter(measure_is(ROC_AUC)))
 
 
 def test_best_images_in_blocks_are_those_of_brute_force(

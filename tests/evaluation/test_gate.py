@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from likewise.evaluation.gate.bounded_mean import lower_bound, p_at_least, p_at_most, upper_bound
+from likewise.evaluation.gate.bounded_mean import lower_confidence_bound, p_at_least, p_at_most, upper_confidence_bound
 from likewise.evaluation.gate.decision import ALPHA_FAIL, ALPHA_PASS, BoundedDifferences, EstimatedDifference, decide
 from likewise.evaluation.gate.labels_needed import (
     DifferenceMoments,
@@ -59,17 +59,17 @@ def test_rare_large_losses_of_exactly_the_margin_pass_at_the_level_where_the_t_t
 
 def test_without_a_loss_so_many_queries_exclude_a_rare_one() -> None:
     """Nothing lost in 100 queries leaves room for a loss of a point; in 300 it does not."""
-    assert lower_bound(np.zeros(100), 0.05) < -0.01 < lower_bound(np.zeros(300), 0.05)
+    assert lower_confidence_bound(np.zeros(100), 0.05) < -0.01 < lower_confidence_bound(np.zeros(300), 0.05)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=30), st.sampled_from([0.05, 0.025]))
 def test_bounds_hold_what_the_test_does_not_reject(numbers: list[float], alpha: float) -> None:
     values = np.array(numbers)
-    low, high = lower_bound(values, alpha), upper_bound(values, alpha)
+    low, high = lower_confidence_bound(values, alpha), upper_confidence_bound(values, alpha)
     assert -1.0 <= low <= values.mean() + 1e-9 and values.mean() - 1e-9 <= high <= 1.0
     if low > -1.0 + 1e-4:
         assert p_at_most(values, low + 1e-5) >= alpha * 0.999 and p_at_most(values, low - 1e-5) <= alpha * 1.001
-    assert high == -lower_bound(-values, alpha)
+    assert high == -lower_confidence_bound(-values, alpha)
     assert p_at_least(values, 0.1) == p_at_most(-values, -0.1)
 
 
@@ -133,8 +133,8 @@ def test_exchanged_sides_are_mirror_images_but_for_the_two_levels() -> None:
     there, back = (BoundedDifferences(sign * change, sign * change, sign * change) for sign in (1.0, -1.0))
     assert there.p_worse(0.0) == back.p_not_worse(0.0)
     assert there.p_not_worse(0.0) == back.p_worse(0.0)
-    assert back.interval() == (lower_bound(-change, ALPHA_PASS), upper_bound(-change, ALPHA_FAIL))
-    assert lower_bound(-change, ALPHA_PASS) == -upper_bound(change, ALPHA_PASS)
+    assert back.interval() == (lower_confidence_bound(-change, ALPHA_PASS), upper_confidence_bound(-change, ALPHA_FAIL))
+    assert lower_confidence_bound(-change, ALPHA_PASS) == -upper_confidence_bound(change, ALPHA_PASS)
     assert -there.interval()[1] < back.interval()[0]  # the pass level is the wider one
 
 

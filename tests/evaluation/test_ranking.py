@@ -21,7 +21,7 @@ from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.measures import VSD_MRR, Recall_cap
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.rank_correlation import few_models_note, spearman_exact_p
-from likewise.evaluation.ranking import MAIN, against, grouped, not_significantly_worse, of_measure, ranked
+from likewise.evaluation.ranking import MAIN, against, grouped, measure_is, not_significantly_worse, ranked
 from likewise.evaluation.vsd_tables import discovery_columns, vsd_tables
 from likewise.intervals import interval_of
 
@@ -88,7 +88,7 @@ def test_the_papers_tables_hold_the_papers_columns_and_the_long_tables_numbers(r
     values = [name for name in wide.columns[2:] if not name.endswith((" low", " high"))]
     assert values == ["HR@5", "HR@9", "MRR@5", "MRR@9", *areas]
     for name in values:
-        keyed = of_measure(discovery_columns((5, 9))[name])
+        keyed = measure_is(discovery_columns((5, 9))[name])
         for encoder, *numbers in wide.select("encoder", name, f"{name} low", f"{name} high").iter_rows():
             row = long.filter(keyed & pl.col("encoder").eq(encoder)).select("value", "low", "high").row(0)
             assert tuple(numbers) == row

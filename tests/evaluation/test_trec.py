@@ -18,9 +18,9 @@ from likewise.evaluation.exchange.run_models import (
     BY_ITEM,
     JUDGED,
     encoder_from_tag,
-    list_candidates,
+    evaluate_run,
     list_judged,
-    measure_run,
+    list_run_candidates,
     run_tag,
 )
 from likewise.evaluation.exchange.trec import TrecRun, read_run, run_text, write_run
@@ -70,7 +70,7 @@ def read_both(qrels: Path, run: Path) -> tuple[list[Any], list[Any]]:
 def test_pytrec_eval_and_ir_measures_agree_with_us(tmp_path: Path, seed: int) -> None:
     pairs, queries, gallery, labels = world(seed)
     run, qrels = tmp_path / "m.run", tmp_path / "labels.qrels"
-    write_run(list_candidates(pairs, queries, gallery), run, run_tag("m", BY_ITEM))
+    write_run(list_run_candidates(pairs, queries, gallery), run, run_tag("m", BY_ITEM))
     write_labels_file(labels, qrels)
     ours = numbers(score_encoder("m", pairs, queries, gallery, 9), pairs)
     with run.open() as run_lines, qrels.open() as qrel_lines:
@@ -107,8 +107,10 @@ def test_a_run_read_back_is_the_model_that_wrote_it(tmp_path: Path, seed: int, r
     pairs, queries, gallery, _ = world(seed)
     gallery = rng.normal(size=gallery.shape).astype(np.float32)
     path = tmp_path / "m.run"
-    write_run(list_candidates(pairs, queries, gallery, one_per_item=False), path, run_tag("my model", "every-image"))
-    back = measure_run(read_run(path), pairs, 9)
+    write_run(
+        list_run_candidates(pairs, queries, gallery, one_per_item=False), path, run_tag("my model", "every-image")
+    )
+    back = evaluate_run(read_run(path), pairs, 9)
     direct = score_encoder("my model", pairs, queries, gallery, 9)
     assert (back.measured.encoder, back.n_missing_pairs, back.n_missing_queries, back.n_outside) == (
         "my model",
@@ -124,7 +126,7 @@ def test_a_run_read_back_is_the_model_that_wrote_it(tmp_path: Path, seed: int, r
 def test_lists_keep_our_order_among_equal_scores(tmp_path: Path) -> None:
     pairs, queries, gallery, _ = world(5)
     path = tmp_path / "m.run"
-    rows = list_candidates(pairs, queries, gallery)
+    rows = list_run_candidates(pairs, queries, gallery)
     assert rows.group_by("query").agg(pl.col("score").n_unique() < pl.len())["score"].all()  # ties in every list
     write_run(rows, path, "m")
     back = read_run(path).rows
@@ -141,7 +143,7 @@ def test_pairs_the_run_lacks_are_counted_and_stand_last() -> None:
     )  # fmt: skip
     rows = [("p", "b", 0, 0.5), ("p", "a", 1, 0.4), ("p", "z", 2, 0.3), ("elsewhere", "a", 0, 1.0)]
     run = TrecRun("short", pl.DataFrame(rows, schema=["query", "candidate", "rank", "score"], orient="row"))
-    found = measure_run(run, pairs, 3)
+    found = evaluate_run(run, pairs, 3)
     assert (found.n_missing_pairs, found.n_missing_queries, found.n_outside) == (4, 1, 2)
     scores = found.measured.scores
     assert scores[:2].tolist() == [0.4, 0.5]
@@ -175,7 +177,7 @@ def test_a_run_about_other_images_is_refused() -> None:
     pairs, *_ = world(0)
     run = TrecRun("m", pl.DataFrame({"query": ["x"], "candidate": ["y"], "rank": [0], "score": [1.0]}))
     with pytest.raises(LikewiseError, match=r"names none of the queries .* \(its first line: x, y\)"):
-        measure_run(run, pairs, 5)
+        evaluate_run(run, pairs, 5)
 
 
 @pytest.mark.parametrize("scores", [[0.5, 0.5, 0.5], [1e-45, 0.0, 0.0, -0.0], [-0.25, -0.25], [0.1, 0.3, 0.2]])

@@ -11,7 +11,7 @@ from PIL import Image
 from likewise.errors import LikewiseError
 from likewise.outfits.looks.scorer import CosineScorer, PlainScorer
 from likewise.outfits.looks.stylist import LookFilter, LookStylist
-from likewise.outfits.looks.variety import vary
+from likewise.outfits.looks.variety import diversify
 from likewise.outfits.looks.wardrobe import Wardrobe
 from likewise.outfits.models.mean_cosine import MeanCosineModel
 from likewise.outfits.vectors import VectorLookup
@@ -156,9 +156,9 @@ def test_fast_scores_are_those_of_the_model() -> None:
 def test_variety_trades_score_for_difference() -> None:
     scores = np.array([1.0, 0.99, 0.98, 0.5])
     vectors = np.array([[1, 0], [1, 0.01], [1, 0.02], [0, 1]], dtype=np.float32)
-    assert vary(scores, vectors, 3, 0.0).tolist() == [0, 1, 2]
-    assert vary(scores, vectors, 2, 0.6).tolist() == [0, 3]
-    assert vary(scores[:0], vectors[:0], 3).tolist() == []
+    assert diversify(scores, vectors, 3, 0.0).tolist() == [0, 1, 2]
+    assert diversify(scores, vectors, 2, 0.6).tolist() == [0, 3]
+    assert diversify(scores[:0], vectors[:0], 3).tolist() == []
 
 
 def test_suggestions_are_free_of_what_is_worn_and_meet_the_filter() -> None:

@@ -14,7 +14,7 @@ import pytest
 from likewise.errors import LikewiseError
 from likewise.outfits.models.card import models_folder, read_arrays, read_model_card, weights_file
 from likewise.outfits.training.presets import get_preset
-from likewise.outfits.training.settings_search import draw_requests, run_here, search_settings
+from likewise.outfits.training.settings_search import run_here, sample_training_requests, search_settings
 from likewise.outfits.training.step import TrainingRequest, train_outfit_model
 from likewise.workspace import WorkspaceFolder
 from tests.guard.test_outfit_models import outfits_table
@@ -36,13 +36,13 @@ def asked(table: Path) -> TrainingRequest:
 
 def test_settings_are_drawn_around_the_preset_which_is_the_first() -> None:
     request, preset = TrainingRequest("sce-net", seed=3), get_preset("sce-net", "usual")
-    first, *others = draw_requests(request, 40)
+    first, *others = sample_training_requests(request, 40)
     assert first == replace(request, name="trials/sce-net/1")
     rates = [one.learning_rate for one in others]
     assert all(rate is not None and 0.1 <= rate / preset.learning_rate <= 10 for rate in rates)
     assert len(set(rates)) == 39 and {one.width for one in others} == {32, 64, 128}
-    assert draw_requests(request, 40) == [first, *others]
-    fixed = draw_requests(replace(request, width=7, near_share=0.5), 5)[1:]
+    assert sample_training_requests(request, 40) == [first, *others]
+    fixed = sample_training_requests(replace(request, width=7, near_share=0.5), 5)[1:]
     assert {(one.width, one.near_share) for one in fixed} == {(7, 0.5)}
 
 
@@ -55,7 +55,7 @@ def test_the_best_of_the_trials_is_the_model_and_nothing_is_trained_twice(
     cards = [read_model_card(folder / "trials" / "type-aware" / str(number)) for number in (1, 2, 3)]
     assert done.trials["accuracy"].to_list() == [card.training.validation_accuracy for card in cards]
     best = int(done.trials["accuracy"].arg_max() or 0)
-    assert done.best.name == "" and done.best.learning_rate == draw_requests(request, 3)[best].learning_rate
+    assert done.best.name == "" and done.best.learning_rate == sample_training_requests(request, 3)[best].learning_rate
     train_outfit_model(world.workspace, done.best)
     kept, trial = (
         read_arrays(weights_file(place)) for place in (folder / "type-aware", folder / f"trials/type-aware/{best + 1}")

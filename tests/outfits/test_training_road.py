@@ -22,7 +22,7 @@ from likewise.synthetic import DIMENSIONS, compatibility_many
 from likewise.synthetic.build import build_wardrobe
 from likewise.synthetic.harmony import NEUTRALS
 from likewise.synthetic.outfits.aat_questions import make_aat
-from likewise.synthetic.outfits.stylists import loves_colours, style_outfits
+from likewise.synthetic.outfits.stylists import prefers_colours, style_outfits
 from likewise.synthetic.outfits.taste_test import wardrobe_items
 from likewise.synthetic.vocabulary import RGB
 from likewise.workspace import WorkspaceFolder
@@ -130,7 +130,7 @@ def test_every_other_stylist_takes_bright_pieces() -> None:
     made = style_outfits(items, 80, seed=5)
     shares: dict[bool, list[bool]] = {True: [], False: []}
     for outfit, user in zip(made.outfits, made.users, strict=True):
-        shares[loves_colours(int(user.removeprefix("stylist-")))] += [bright[item.image] for item in outfit.items]
+        shares[prefers_colours(int(user.removeprefix("stylist-")))] += [bright[item.image] for item in outfit.items]
     assert np.mean(shares[True]) > 0.9
     assert np.mean(shares[False]) < np.mean(list(bright.values()))  # neutral ones go with everything
 

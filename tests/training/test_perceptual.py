@@ -12,7 +12,7 @@ from likewise.training.perceptual import adapter, metric
 from likewise.training.perceptual.adapter import AdapterParams, answer_scores, fit_adapter, select_adapter
 from likewise.training.perceptual.adapter_learner import AdapterLearner
 from likewise.training.perceptual.answers import Answers
-from likewise.training.perceptual.calibration import fit_calibration, measure_reliability
+from likewise.training.perceptual.calibration import calibration_curve, fit_calibration
 from likewise.training.perceptual.comparison import (
     COMPARISON_SCHEMA,
     HeldOutScores,
@@ -80,7 +80,7 @@ def test_pairs_teach_too_and_a_hidden_layer_is_the_same_function_in_its_layers()
     learned, base = table.filter(table["measure"] == "ROC_AUC").to_dicts()
     assert base["gain_low"] > 0.03
     assert learned["n_queries"] <= 40 and learned["n_answers"] == 800
-    holds = measure_reliability(held_out.probability, test.yes, test.no)
+    holds = calibration_curve(held_out.probability, test.yes, test.no)
     assert holds.n_votes == 2400 and holds.expected_error < 0.06
     model = fit_adapter(image_vectors, answers, AdapterParams(1e-2, 32), seed=0)
     by_layers = apply_layers(image_vectors.vectors, model.layers())
@@ -156,16 +156,15 @@ def test_calibration_finds_a_known_probability_and_reliability_sees_a_wrong_one(
     curve = fit_calibration(scores, yes, 1.0 - yes, through_zero=False)
     assert [curve.slope, curve.offset] == pytest.approx([3.0, -0.5], abs=0.1)
     assert np.abs(curve.probability(scores) - truth).max() < 0.02
-    right = measure_reliability(curve.probability(scores), yes, 1.0 - yes)
+    right = calibration_curve(curve.probability(scores), yes, 1.0 - yes)
     assert right.expected_error < 0.02 and right.n_votes == 40_000 and len(right.bins) == 10
     assert right.brier == pytest.approx(float(np.mean(truth * (1 - truth))), abs=0.005)
-    wrong = measure_reliability(np.clip(curve.probability(scores) + 0.2, 0.0, 1.0), yes, 1.0 - yes)
+    wrong = calibration_curve(np.clip(curve.probability(scores) + 0.2, 0.0, 1.0), yes, 1.0 - yes)
     assert wrong.expected_error == pytest.approx(0.2, abs=0.06)
     # named by its majority a triplet seems certain; both ways round it is as it is
     turned = np.where(yes == 1.0, truth, 1.0 - truth)
     one_way, both = (
-        measure_reliability(turned, np.ones(40_000), np.zeros(40_000), symmetric=symmetric)
-        for symmetric in (False, True)
+        calibration_curve(turned, np.ones(40_000), np.zeros(40_000), symmetric=symmetric) for symmetric in (False, True)
     )
     assert one_way.expected_error > 0.1 and both.expected_error < 0.02
 

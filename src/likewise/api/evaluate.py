@@ -15,7 +15,7 @@ from likewise.evaluation.discovery import DEFAULT_MEASURES
 from likewise.evaluation.measures import Measure, parse_measure, parse_measures
 from likewise.evaluation.own_pairs import OWN_PAIRS_SCHEMA
 from likewise.evaluation.pairs import build_judged_pairs, refuse_queries_without_candidates
-from likewise.evaluation.ranking import MAIN, of_measure, treats_alike
+from likewise.evaluation.ranking import MAIN, measure_is, treats_alike
 from likewise.evaluation.step import evaluate as evaluate_step
 from likewise.evaluation.summary import EvaluationSettings
 from likewise.progress import ProgressCallback
@@ -64,7 +64,7 @@ class EvaluationResult(IntervalResult):
         for name in (a, b):
             if name not in self.names:
                 raise LikewiseError(f"{name!r} was not measured: choose from {', '.join(self.names)}.")
-        rows = self.differences.filter(of_measure(wanted))
+        rows = self.differences.filter(measure_is(wanted))
         for first, second, sign in ((a, b, 1), (b, a, -1)):
             found = rows.filter((pl.col("encoder_a") == first) & (pl.col("encoder_b") == second)).to_dicts()
             if found:
@@ -161,7 +161,7 @@ def evaluate_folder(
 
 
 def _result(done: Evaluation, lineage: Sequence[str] = (), own_pairs: pl.DataFrame | None = None) -> EvaluationResult:
-    main = done.results.filter(of_measure(MAIN))
+    main = done.results.filter(measure_is(MAIN))
     pairs = done.gathered.pairs
     n_queries = max(main["n_queries"].to_list(), default=0)
     note = (

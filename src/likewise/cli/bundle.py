@@ -207,7 +207,7 @@ def evaluate_bundle(
     from likewise.evaluation.different_generators import no_rank_note
     from likewise.evaluation.exchange.trec import read_run
     from likewise.evaluation.provenance import catalog_file, write_note
-    from likewise.evaluation.ranking import MAIN, of_measure
+    from likewise.evaluation.ranking import MAIN, measure_is
     from likewise.files import written_together
     from likewise.lineage.files import read_lineage, sidecar_file
     from likewise.workspace import write_parquet
@@ -262,7 +262,7 @@ def evaluate_bundle(
     console().print(board(results, judged.differences, with_places=no_rank is None))
     if no_rank is not None:
         echo(f"[bold]{escape(no_rank)}[/]")
-    print_few_queries(results.filter(of_measure(MAIN))["n_queries"].max())  # type: ignore[arg-type]
+    print_few_queries(results.filter(measure_is(MAIN))["n_queries"].max())  # type: ignore[arg-type]
     for name, model in models.items():
         _print_missing(name, model, opened_bundle, missing)
     for line in judged.notes:
@@ -276,13 +276,13 @@ def evaluate_bundle(
 
 def _print_missing(name: str, model: "BundleModel", bundle: "Bundle", missing: str) -> None:
     """How far a run covers what was judged."""
-    from likewise.evaluation.exchange.run_models import measure_run
+    from likewise.evaluation.exchange.run_models import evaluate_run
     from likewise.evaluation.exchange.trec import TrecRun
 
     if not isinstance(model, TrecRun):
         return
     pairs = bundle.tables.pairs
-    found = measure_run(model, pairs, 1)
+    found = evaluate_run(model, pairs, 1)
     if found.n_missing_pairs:
         areas = "ROC_AUC and AP are undefined" if missing == "undefined" else "they count as ranked last"
         echo(

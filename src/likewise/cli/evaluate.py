@@ -324,7 +324,7 @@ def print_results(done: "Evaluated") -> None:
     from likewise.discovery.prevalence import MIN_LABELLED_SHARE
     from likewise.discovery.unit import UNIT_NAMES
     from likewise.evaluation.different_generators import no_rank_note
-    from likewise.evaluation.ranking import MAIN, of_measure
+    from likewise.evaluation.ranking import MAIN, measure_is
 
     if done.summary.catalog is not None:
         print_catalog(done.tables["catalog"], done.summary.catalog)
@@ -337,7 +337,7 @@ def print_results(done: "Evaluated") -> None:
     console().print(leaderboard(done.results, done.tables["differences"], with_places=no_rank is None))
     if no_rank is not None:
         echo(f"[bold]{escape(no_rank)}[/]")
-    main = done.results.filter(of_measure(MAIN)).row(0, named=True)
+    main = done.results.filter(measure_is(MAIN)).row(0, named=True)
     labels = done.summary.labels
     rule, n_experts = labels.consensus.rule, labels.agreement.n_experts
     kind = "simulated expert" if labels.simulated else "expert"

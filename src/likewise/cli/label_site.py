@@ -100,7 +100,7 @@ def invite(
 
     Example: `likewise label invite shoes --name Anna`
     """
-    from likewise.labeling.pool import follow_pool
+    from likewise.labeling.pool import sync_pool
     from likewise.labeling.store.experts import has_invitation
     from likewise.labeling.store.experts import invite_expert as make
     from likewise.labeling.store.project import read_project
@@ -108,7 +108,7 @@ def invite(
 
     target = open_workspace(workspace)
     with open_votes_database(target, database) as engine:
-        follow_pool(engine, target)
+        sync_pool(engine, target)
         again = has_invitation(engine, name)
         site = read_project(engine).url
         link = f"{site}/i/{make(engine, name, days)}"

@@ -54,7 +54,7 @@ def add_pairs(
     from likewise.discovery.rank_bands import bands_without_pairs, draw_rank_bands, parse_bands
     from likewise.discovery.step import extend_pool, store_pool
     from likewise.labeling.pairs_file import read_pairs_file
-    from likewise.labeling.pool import follow_pool
+    from likewise.labeling.pool import sync_pool
     from likewise.labeling.store.assignment import assign_all_pairs
     from likewise.labeling.store.pairs import add_pairs as add
 
@@ -63,7 +63,7 @@ def add_pairs(
     with progress_bars("queries") as update:
         pool = extend_pool(target, names, update)
     with open_votes_database(target, database) as engine:
-        left_over = follow_pool(engine, target).added  # of the pool as discover left it; not counted as new here
+        left_over = sync_pool(engine, target).added  # of the pool as discover left it; not counted as new here
     stored = store_pool(target, pool, replace=True)
     drawn = None
     if by_rank is not None:
@@ -78,7 +78,7 @@ def add_pairs(
             added += add(engine, named)
         if drawn is not None:
             added += add(engine, drawn)
-        follow_pool(engine, target)
+        sync_pool(engine, target)
         assign_all_pairs(engine)
     if names and not (stored or left_over or added.added or added.provenance_added):
         raise LikewiseError(f"{', '.join(names)} already contributed to this pool: name a new generator.")

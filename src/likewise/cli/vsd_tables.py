@@ -9,7 +9,7 @@ from likewise.cli.console import console, echo, escape
 from likewise.cli.tables import over_interval, p_value, percent
 from likewise.evaluation.measures import ROC_AUC
 from likewise.evaluation.rank_correlation import few_models_note
-from likewise.evaluation.ranking import of_measure
+from likewise.evaluation.ranking import measure_is
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,7 +29,7 @@ def print_vsd_tables(done: "Evaluated") -> None:
     _wide(done.tables["table_4"], "Table 4: identification (%)")
     _wide(done.tables["table_5"], _discovery_title(done))
     same = done.tables["identification"].row(0, named=True)
-    n_both = max(done.results.filter(of_measure(ROC_AUC))["n_queries"].to_list(), default=0)
+    n_both = max(done.results.filter(measure_is(ROC_AUC))["n_queries"].to_list(), default=0)
     echo(
         f"[dim]of {same['n_queries_total']} queries, identification rests on {same['n_queries']} with another image of "
         f"their item, macro areas on {n_both} with both classes; {len(done.pairs):,} labelled pairs. "

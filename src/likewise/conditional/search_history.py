@@ -29,7 +29,7 @@ class AskedBefore:
         return ", ".join(parts)
 
 
-def add_to_history(workspace: WorkspaceFolder, asked: ConditionalQuery) -> None:
+def add_search_to_history(workspace: WorkspaceFolder, asked: ConditionalQuery) -> None:
     """Remember a question about an image of the catalog, a file or a text."""
     line = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -26,7 +26,7 @@ from likewise.evaluation.measurements import EncoderVectors, Measurements, measu
 from likewise.evaluation.measures import CutoffMeasure, Measure, Recall_cap, bpref, cutoffs
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.query_sums import QuerySums
-from likewise.evaluation.ranking import MAIN, of_measure
+from likewise.evaluation.ranking import MAIN, measure_is
 from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, NegativeSampling
 from likewise.intervals import interval_of
 from likewise.progress import ProgressCallback
@@ -133,7 +133,7 @@ def incomplete_table(done: Evaluation, k: int) -> pl.DataFrame:
 
 def next_pairs_table(done: Evaluation, n_pairs: int) -> pl.DataFrame:
     """The unlabelled pairs whose labels would move the order of the models most."""
-    main = done.differences.filter(of_measure(MAIN)).select("encoder_a", "encoder_b", "significant")
+    main = done.differences.filter(measure_is(MAIN)).select("encoder_a", "encoder_b", "significant")
     significant = {(a, b): decided for a, b, decided in main.iter_rows()}
     found = done.gathered
     judged_scores = {one.encoder: one.scores for one in found.scored}

@@ -53,7 +53,7 @@ class ValueChange:
         return abs(self.difference) > self.half_width
 
 
-def add_to_history(
+def append_to_results_history(
     workspace: WorkspaceFolder, tables: dict[str, pl.DataFrame], summary: EvaluationSummary, staged: WorkspaceFolder
 ) -> None:
     """Put the values of an evaluation down under the version of the catalog; an earlier one of it gives way.

@@ -35,14 +35,14 @@ def treats_alike(measure: str) -> bool:
     return 'negatives="gallery"' in measure
 
 
-def of_measure(measure: Measure) -> pl.Expr:
+def measure_is(measure: Measure) -> pl.Expr:
     """The rows of one measure."""
     return pl.col("measure") == str(measure)
 
 
 def ranked(results: pl.DataFrame) -> list[str]:
     """Encoders by falling gallery ROC-AUC; those without one come later, those that learned the answers last."""
-    main = results.filter(of_measure(MAIN)).select("encoder", "value")
+    main = results.filter(measure_is(MAIN)).select("encoder", "value")
     every = results.select("encoder", "learned").unique().join(main, on="encoder", how="left")
     order = every.sort("learned", "value", "encoder", descending=[False, True, False], nulls_last=True)
     return order["encoder"].to_list()
@@ -62,7 +62,7 @@ def grouped(results: pl.DataFrame) -> list[Group]:
 
 def against(differences: pl.DataFrame, best: str) -> pl.DataFrame:
     """Gallery ROC-AUC of `best` minus that of each other `encoder`: difference, low, high, p_holm, significant."""
-    rows = differences.filter(of_measure(MAIN))
+    rows = differences.filter(measure_is(MAIN))
     ahead = rows.filter(pl.col("encoder_a") == best).rename({"encoder_b": "encoder"})
     behind = rows.filter(pl.col("encoder_b") == best).rename({"encoder_a": "encoder", "low": "high", "high": "low"})
     behind = behind.with_columns(-pl.col("difference", "low", "high"))

@@ -17,7 +17,7 @@ from likewise.encoders.storage.files import vectors_digest
 from likewise.encoders.storage.reading import VECTORS
 from likewise.errors import LikewiseError
 from likewise.evaluation.measured_encoders import encoders_to_measure
-from likewise.evaluation.over_time import add_to_history
+from likewise.evaluation.over_time import append_to_results_history
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.evaluation.provenance import make_result_note, write_note
 from likewise.evaluation.screening import screen_labels
@@ -54,7 +54,7 @@ def store_evaluation(
         for name, table in tables.items():
             write_parquet(table, staged.results_folder / f"{name}.parquet")
         write_note(note, staged.results_folder / "discovery.parquet")
-        add_to_history(workspace, dict(tables), summary, staged)
+        append_to_results_history(workspace, dict(tables), summary, staged)
         content = summary.to_dict()
         write_json(content | {DIGEST: digest_of(content)}, summary_file(staged))
 

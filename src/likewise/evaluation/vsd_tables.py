@@ -16,7 +16,7 @@ import polars as pl
 
 from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, CutoffMeasure, Measure, P, Recall_cap
 from likewise.evaluation.measures.base import Average, Negatives
-from likewise.evaluation.ranking import grouped, of_measure
+from likewise.evaluation.ranking import grouped, measure_is
 
 ENDS = ("", " low", " high")
 AVERAGES: tuple[Average, ...] = ("micro", "macro")
@@ -70,7 +70,7 @@ def robustness(models: pl.DataFrame, orders: pl.DataFrame) -> pl.DataFrame:
     """Table 3: AUC of a generator is empty where it was not measured itself."""
     table = orders.select("removed", "n_models").unique(maintain_order=True)
     for average in AVERAGES:
-        chosen = of_measure(ROC_AUC(average=average))
+        chosen = measure_is(ROC_AUC(average=average))
         area = models.filter(chosen).select(
             removed="encoder", **{f"{average} AUC": pl.col("mean"), f"{average} sd": pl.col("sd")}
         )

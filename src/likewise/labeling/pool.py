@@ -44,7 +44,7 @@ def follow_workspace(engine: Engine, workspace: WorkspaceFolder) -> PoolChange:
     """Let a project ask what its workspace says now, and nothing else: the pool's pairs, in every expert's queue."""
     with write_transaction(engine) as connection:
         follow_catalog(connection, workspace)
-    change = follow_pool(engine, workspace)
+    change = sync_pool(engine, workspace)
     assign_all_pairs(engine)
     return change
 
@@ -57,7 +57,7 @@ def project_follows(workspace: WorkspaceFolder) -> PoolChange:
         return follow_workspace(engine, workspace)
 
 
-def follow_pool(engine: Engine, workspace: WorkspaceFolder) -> PoolChange:
+def sync_pool(engine: Engine, workspace: WorkspaceFolder) -> PoolChange:
     """Ask about every pair of the workspace's pool and no more about those of an earlier one, once for every pool."""
     if not workspace.pool_file.exists():
         return PoolChange()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from likewise.evaluation.ranking import MAIN, against, of_measure
+from likewise.evaluation.ranking import MAIN, against, measure_is
 from likewise.report.formatting import NBSP, interval, p_value, points
 from likewise.report.leaderboard import Leaderboard
 
@@ -39,7 +39,7 @@ def against_best(differences: pl.DataFrame | None, board: Leaderboard) -> dict[s
     best = board.models[0].encoder
     if differences is None:
         return None
-    n_comparisons = differences.filter(of_measure(MAIN) & pl.col("difference").is_not_null()).height
+    n_comparisons = differences.filter(measure_is(MAIN) & pl.col("difference").is_not_null()).height
     found = {
         row["encoder"]: Difference(
             row["difference"], row["low"], row["high"], row["p_holm"], bool(row["significant"]), n_comparisons

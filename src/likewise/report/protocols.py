@@ -46,11 +46,11 @@ def protocol_sections(tables: Tables, board: Leaderboard, thumbnails: EmbeddedTh
 
 def protocol_plots(sections: ProtocolSections, styles: Styles) -> dict[str, Any]:
     """What matplotlib draws for them; None where there is nothing to draw."""
-    from likewise.report.plots.experts import number_plot
+    from likewise.report.plots.experts import expert_count_plot
     from likewise.report.plots.ranges import range_plot
     from likewise.report.plots.scatter import identification_plot
 
-    drawn: dict[str, Any] = dict.fromkeys(("identification_plot", "bounds_plot", "groups_plot", "number_plot"))
+    drawn: dict[str, Any] = dict.fromkeys(("identification_plot", "bounds_plot", "groups_plot", "expert_count_plot"))
     found, unlabelled, groups = sections.identification, sections.unlabelled, sections.groups
     if found and len(found.points) > 1:
         drawn["identification_plot"] = identification_plot(found.points, styles, found.main)
@@ -59,5 +59,5 @@ def protocol_plots(sections: ProtocolSections, styles: Styles) -> dict[str, Any]
     if groups and groups.ranges:
         drawn["groups_plot"] = range_plot("groups", groups.ranges, styles, MAIN_NAME)
     if groups and groups.numbers["group"].n_unique() > 1:
-        drawn["number_plot"] = number_plot(groups.numbers, styles, MAIN_NAME)
+        drawn["expert_count_plot"] = expert_count_plot(groups.numbers, styles, MAIN_NAME)
     return drawn

@@ -10,7 +10,7 @@ from likewise.discovery.pool import pool_pairs
 from likewise.evaluation.different_generators import no_rank_note
 from likewise.evaluation.measures import AP, ROC_AUC
 from likewise.evaluation.measures.base import AreaMeasure
-from likewise.evaluation.ranking import of_measure
+from likewise.evaluation.ranking import measure_is
 from likewise.progress import ProgressCallback
 from likewise.report import headline, provenance
 from likewise.report.catalog_board import EDS_NOTE, catalog_board, catalog_notes, catalog_verdict
@@ -146,5 +146,5 @@ def _plots(tables: Tables, sections: ProtocolSections, styles: Styles) -> dict[s
 def _micro_areas(tables: Tables, area: AreaMeasure) -> dict[str, float | None]:
     """The area under each curve; curves are drawn over all pairs, so it is the micro one."""
     drawn = tables.curves["encoder"].unique().to_list()
-    rows = tables.results.filter(of_measure(area(average="micro")) & pl.col("encoder").is_in(drawn))
+    rows = tables.results.filter(measure_is(area(average="micro")) & pl.col("encoder").is_in(drawn))
     return dict(rows.select("encoder", "value").iter_rows())

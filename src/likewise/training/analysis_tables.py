@@ -54,7 +54,7 @@ def importance_table(storage: str, run: RunFolder, methods: Sequence[str]) -> pl
     return pl.DataFrame(rows, schema=IMPORTANCE_SCHEMA, orient="row")
 
 
-def best_values_table(run: RunFolder, summary: CheckSummary, other_runs: Sequence[Path] = ()) -> pl.DataFrame:
+def best_hyperparameters_table(run: RunFolder, summary: CheckSummary, other_runs: Sequence[Path] = ()) -> pl.DataFrame:
     """The best values here, in other runs of this workspace and `other_runs` (other data), and the published ones."""
     others = [path.parent for path in sorted(run.path.parent.glob("*/summary.json")) if path.parent.name != run.name]
     known = [(THIS_RUN, summary)]

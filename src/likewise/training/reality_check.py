@@ -17,7 +17,12 @@ from likewise.evaluation.screening import screen_classes
 from likewise.files import locked, written_together
 from likewise.neighbours.leaks import find_leak
 from likewise.progress import ProgressCallback
-from likewise.training.analysis_tables import best_values_table, check_finished_runs, curve_table, importance_table
+from likewise.training.analysis_tables import (
+    best_hyperparameters_table,
+    check_finished_runs,
+    curve_table,
+    importance_table,
+)
 from likewise.training.claims import read_claims, write_claims
 from likewise.training.context import CheckConfig, TaskRunner, TrainingContext, open_context
 from likewise.training.custom_methods import find_methods
@@ -107,7 +112,7 @@ def run_reality_check(
             "differences": differences,
             "curves": curve_table(run, worked, plan.n_reruns),
             "importance": importance_table(where, run, worked),
-            "best_values": best_values_table(run, summary, other_folders),
+            "best_values": best_hyperparameters_table(run, summary, other_folders),
             "relative": relative_improvement_table(accuracy),
             "discovery": loss_discovery_table(run, worked, plan.n_reruns, n_untrained_reruns(plan) > 1),
         }

@@ -62,7 +62,7 @@ def ask(
     from likewise.conditional.conditional_query import ConditionalQuery, parse_conditions
     from likewise.conditional.report.search_page import SearchQuery, write_search_page
     from likewise.conditional.search import Searcher
-    from likewise.conditional.search_history import add_to_history
+    from likewise.conditional.search_history import add_search_to_history
 
     target = open_workspace(workspace)
     if history:
@@ -100,7 +100,7 @@ def ask(
         len(searcher.images),
     )
     write_search_page(path, query, found, target.root)
-    add_to_history(target, asked)  # last: a command that was ended and is run again asks once
+    add_search_to_history(target, asked)  # last: a command that was ended and is run again asks once
     values = searcher.kept_values(asked)
     weak = [condition for condition in asked.conditions if searcher.text_check.is_weak(condition)]
     if as_json:

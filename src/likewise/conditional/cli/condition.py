@@ -207,14 +207,14 @@ def evaluate(
         echo_json(to_records(found.table))
         return
     for name in found.table["templates"].unique(maintain_order=True):
-        console().print(recalls(read_results(target, name, official=official), name, official=official))
+        console().print(recall_table(read_results(target, name, official=official), name, official=official))
     print_few_queries(min(found.table["n"].to_list(), default=None), "templates")
     for note in found.notes:
         echo(escape(note))
     echo(f"[dim]including earlier results on these templates; {escape(target.results_folder / RESULTS)}[/]")
 
 
-def recalls(found: "pl.DataFrame", name: str, *, official: bool) -> "Table":
+def recall_table(found: "pl.DataFrame", name: str, *, official: bool) -> "Table":
     """One row per task and method, the first recall with its interval."""
     from rich.box import SIMPLE
     from rich.table import Table

@@ -17,7 +17,7 @@ from likewise.cli.console import (
     progress_bars,
     to_records,
 )
-from likewise.conditional.cli.condition import Templates, Workers, recalls
+from likewise.conditional.cli.condition import Templates, Workers, recall_table
 from likewise.workspace import WorkspaceFolder
 
 
@@ -71,7 +71,7 @@ def verified(
         echo_json({"file": str(found.path), "scores": to_records(found.scores), "verdicts": to_records(found.verdicts)})
         return
     kept, answered = int(found.verdicts["kept"].sum()), len(found.verdicts)
-    console().print(recalls(found.scores, f"{found.name}, by people", official=False))
+    console().print(recall_table(found.scores, f"{found.name}, by people", official=False))
     echo(f"[bold]{escape(found.path)}[/]: {kept:,} of {answered:,} answered templates: most people chose the target")
 
 

@@ -34,7 +34,7 @@ from likewise.encoders.storage.files import (
     resolve_stored_spec,
     vectors_folder,
 )
-from likewise.encoders.storage.reading import is_imported, read_checked_meta
+from likewise.encoders.storage.reading import has_imported_vectors, read_checked_meta
 from likewise.encoders.storage.writing import ShardWriter
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
@@ -99,7 +99,7 @@ def find_imported(workspace: WorkspaceFolder, spec: str) -> EncodingResult | Non
     if any(sign in spec for sign in ":?/\\"):
         return None
     meta = read_meta(vectors_folder(workspace, spec))
-    if meta is None or not is_imported(spec, meta):
+    if meta is None or not has_imported_vectors(spec, meta):
         return None
     return EncodingResult.of(read_checked_meta(workspace, spec), len(read_catalog(workspace)), 0, 0.0)
 

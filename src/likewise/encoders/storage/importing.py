@@ -34,7 +34,7 @@ from likewise.encoders.storage.files import (
     read_meta,
     vectors_folder,
 )
-from likewise.encoders.storage.reading import is_imported
+from likewise.encoders.storage.reading import has_imported_vectors
 from likewise.encoders.storage.writing import ShardWriter
 from likewise.errors import LikewiseError
 from likewise.lineage.record import Lineage
@@ -111,7 +111,7 @@ def bring_in(
     started, images, stored = time.monotonic(), list(source.key_of), None
     again: set[str] = set()
     there = None if force else read_meta(vectors_folder(workspace, meta.encoder))
-    if there is not None and is_imported(meta.encoder, there):
+    if there is not None and has_imported_vectors(meta.encoder, there):
         stored = ImportedVectors.read(workspace, there)
         stored.refuse_other_model(source.vectors_of, meta.dim, source.name, by_sample=source.is_slow)
         meta = replace(meta, version=there.version)

@@ -151,7 +151,7 @@ def _check_shards(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, c
     damaged = changed_shards(vectors_folder(workspace, encoder), meta) if part.usable else []
     if not damaged:
         return part
-    how = "--import FILE --name" if is_imported(encoder, meta) else "--with"
+    how = "--import FILE --name" if has_imported_vectors(encoder, meta) else "--with"
     command = f"likewise encode {workspace.path} {how} {quote(encoder)} --force"
     return ChainPart(part.name, "unfinished", part.holds, f"is damaged or incomplete ({in_words(damaged)})", command)
 
@@ -162,7 +162,7 @@ def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, c
     encode = f"likewise encode {workspace.path} --with {quote(encoder)}"
     imports = f"likewise encode {workspace.path} --import FILE --name {quote(encoder)}"
     if not meta.complete:
-        command = imports if is_imported(encoder, meta) else encode
+        command = imports if has_imported_vectors(encoder, meta) else encode
         return ChainPart(name, "unfinished", why="is not complete yet", command=command)
     there = current_rows(read_stored_rows(workspace, encoder), catalog)["image"]
     n_missing = len(_without_vector(meta, there, catalog))
@@ -172,7 +172,7 @@ def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, c
         return ChainPart(name, "stale", holds, why, f"{encode} --force")
     if n_missing:
         why = f"has no vectors of {n_missing:,} of the catalog's {len(catalog):,} images yet"
-        if is_imported(encoder, meta):
+        if has_imported_vectors(encoder, meta):
             encode = imports
             why += ", which were brought in from a file: give one that has those images (what is stored stays)"
         return ChainPart(name, "stale", holds, why, encode)
@@ -197,7 +197,7 @@ def _without_vector(meta: VectorsMeta, there: pl.Series, catalog: pl.DataFrame) 
     return [image for image in catalog["image"] if image not in settled]
 
 
-def is_imported(encoder: str, meta: VectorsMeta) -> bool:
+def has_imported_vectors(encoder: str, meta: VectorsMeta) -> bool:
     """Vectors that were brought in under a name that no encoder has."""
     return not meta.spec and not meta.rests_on and not is_encoder_name(encoder)
 

@@ -31,7 +31,7 @@ from likewise.evaluation.discovery import (
     score_encoder,
 )
 from likewise.evaluation.estimates.step import WholeCatalog, estimate_pool
-from likewise.evaluation.exchange.run_models import JUDGED, measure_run
+from likewise.evaluation.exchange.run_models import JUDGED, evaluate_run
 from likewise.evaluation.exchange.trec import TrecRun
 from likewise.evaluation.exchange.vectors_io import AlignedVectors, read_aligned_vectors
 from likewise.evaluation.item_pairs import item_scores
@@ -159,7 +159,7 @@ def _undefined(
     """The measures that a run says nothing about."""
     has_no_lists = run.tag.endswith(f":{JUDGED}")
     lacks_judged, lacks_drawn = (
-        missing == "undefined" and measure_run(run, each, 1, by_item=by_item).n_missing_pairs > 0
+        missing == "undefined" and evaluate_run(run, each, 1, by_item=by_item).n_missing_pairs > 0
         for each, by_item in ((pairs, False), (from_gallery, True))
     )
 
@@ -197,8 +197,8 @@ def _scores(
     k: int,
 ) -> EncoderScores:
     if isinstance(model, TrecRun):  # it lists no sampled negative for certain, so it is not measured against them
-        listed = measure_run(model, from_gallery, 1, by_item=True).measured.scores
-        return replace(measure_run(model, pairs, k).measured, encoder=name, gallery_scores=listed)
+        listed = evaluate_run(model, from_gallery, 1, by_item=True).measured.scores
+        return replace(evaluate_run(model, pairs, k).measured, encoder=name, gallery_scores=listed)
     queries, gallery = (as_unit(side, f"{name} vectors") for side in _vectors(name, model, bundle, pairs))
     scores = score_encoder(name, pairs, queries, gallery, k)
     return replace(

@@ -17,8 +17,8 @@ from likewise.evaluation.exchange.run_models import (
     BY_ITEM,
     DEPTH,
     JUDGED,
-    list_candidates,
     list_judged,
+    list_run_candidates,
     run_tag,
 )
 from likewise.evaluation.exchange.trec import write_run
@@ -61,7 +61,7 @@ def export_run(
         labelled = build_judged_pairs(catalog, read_labels(workspace), queries, gallery)
         rows = list_judged(pairs, *vectors, drawn=draw_gallery_negatives(pairs, seed=0, labelled=labelled))
     else:
-        rows = list_candidates(pairs, *vectors, depth=depth, one_per_item=candidates == BY_ITEM)
+        rows = list_run_candidates(pairs, *vectors, depth=depth, one_per_item=candidates == BY_ITEM)
     if rows.is_empty():
         raise LikewiseError("no query has a candidate to list: the gallery shows only the queries' own items.")
     tag = run_tag(encoder, candidates)

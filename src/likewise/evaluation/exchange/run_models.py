@@ -47,7 +47,7 @@ def encoder_from_tag(tag: str) -> str:
     return encoder if colon and what in (BY_ITEM, BY_IMAGE, JUDGED) else tag
 
 
-def list_candidates(
+def list_run_candidates(
     pairs: JudgedPairs,
     query_vectors: Vectors,
     gallery_vectors: Vectors,
@@ -86,7 +86,7 @@ def list_judged(
     return _rows(pairs, query, candidate[order], rank, scores[order])
 
 
-def measure_run(run: TrecRun, pairs: JudgedPairs, k: int, *, by_item: bool = False) -> MeasuredRun:
+def evaluate_run(run: TrecRun, pairs: JudgedPairs, k: int, *, by_item: bool = False) -> MeasuredRun:
     """Scores of the judged pairs and, as for any model, lists of the best image of each item of other items.
 
     With `by_item` a pair has the score of the best image of its item that the run lists.

@@ -42,7 +42,7 @@ def p_at_least(values: Floats, mean: float) -> float:
     return p_at_most(-values, -mean)
 
 
-def lower_bound(values: Floats, alpha: float) -> float:
+def lower_confidence_bound(values: Floats, alpha: float) -> float:
     """The smallest mean that is not rejected at level `alpha`."""
     if len(values) < 2:
         return WORST
@@ -57,9 +57,9 @@ def lower_bound(values: Floats, alpha: float) -> float:
     return low
 
 
-def upper_bound(values: Floats, alpha: float) -> float:
+def upper_confidence_bound(values: Floats, alpha: float) -> float:
     """The largest mean that is not rejected at level `alpha`."""
-    return -lower_bound(-values, alpha)
+    return -lower_confidence_bound(-values, alpha)
 
 
 def _worst(values: Floats) -> float:

@@ -19,7 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.evaluation.differences import holm_correction
-from likewise.evaluation.gate.bounded_mean import Floats, lower_bound, p_at_least, p_at_most, upper_bound
+from likewise.evaluation.gate.bounded_mean import (
+    Floats,
+    lower_confidence_bound,
+    p_at_least,
+    p_at_most,
+    upper_confidence_bound,
+)
 
 Verdict = Literal["pass", "fail", "undecided"]
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
@@ -75,7 +81,8 @@ class BoundedDifferences:
         return p_at_most(known(self.lowest), -margin)
 
     def interval(self) -> tuple[float, float]:
-        return lower_bound(known(self.lowest), ALPHA_PASS), upper_bound(known(self.highest), ALPHA_FAIL)
+        lowest, highest = known(self.lowest), known(self.highest)
+        return lower_confidence_bound(lowest, ALPHA_PASS), upper_confidence_bound(highest, ALPHA_FAIL)
 
     def of(self, chosen: NDArray[np.bool_]) -> "BoundedDifferences":
         """The queries where `chosen` is true."""
@@ -114,7 +121,7 @@ class EstimatedDifference:
     def interval(self) -> tuple[float, float]:
         if not self._known:
             return -1.0, 1.0
-        return lower_bound(self.values, ALPHA_PASS), upper_bound(self.values, ALPHA_FAIL)
+        return lower_confidence_bound(self.values, ALPHA_PASS), upper_confidence_bound(self.values, ALPHA_FAIL)
 
     @property
     def _known(self) -> bool:

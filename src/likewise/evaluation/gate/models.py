@@ -20,7 +20,7 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Ints
 from likewise.evaluation.discovery import score_encoder
 from likewise.evaluation.exchange.ranked_csv import RUN_FILES, read_run_file
-from likewise.evaluation.exchange.run_models import measure_run
+from likewise.evaluation.exchange.run_models import evaluate_run
 from likewise.evaluation.exchange.trec import TrecRun
 from likewise.evaluation.pairs import JudgedPairs
 from likewise.labeling.step import read_labels
@@ -109,7 +109,7 @@ def model_lists(workspace: WorkspaceFolder, model: GateModel, pairs: JudgedPairs
     if model.run is None:
         queries, gallery = (read_vectors(workspace, model.name, each) for each in (pairs.queries, pairs.gallery))
         return ModelLists(score_encoder(model.name, pairs, queries, gallery, k).lists)
-    found = measure_run(model.run, pairs, k)
+    found = evaluate_run(model.run, pairs, k)
     lists = found.measured.lists
     n_short = int((lists[:, -1] < 0).sum()) - found.n_missing_queries
     notes = []

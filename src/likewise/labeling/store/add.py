@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.orm import aliased
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.assignment import drop_held_repeats, refresh_queue_states
+from likewise.labeling.store.assignment import drop_repeats_answered_elsewhere, refresh_queue_states
 from likewise.labeling.store.clock import now
 from likewise.labeling.store.current_vote import current_event
 from likewise.labeling.store.engine import write_transaction
@@ -123,7 +123,7 @@ def _refresh_queues(connection: Connection, names: list[str]) -> None:
     )
     for expert in list(connection.scalars(queued)):
         refresh_queue_states(connection, expert)
-        drop_held_repeats(connection, expert)
+        drop_repeats_answered_elsewhere(connection, expert)
 
 
 def _stored_answers(connection: Connection, queries: list[str], asking: int) -> pl.DataFrame:

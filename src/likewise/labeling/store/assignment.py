@@ -152,7 +152,7 @@ def refresh_queue_states(connection: Connection, expert: int) -> None:
     recount_queue(connection, expert)
 
 
-def drop_held_repeats(connection: Connection, expert: int) -> None:
+def drop_repeats_answered_elsewhere(connection: Connection, expert: int) -> None:
     """Take repeats out of a queue whose pair was answered elsewhere, without the repeat: it is not asked again here."""
     first, twin, answered = aliased(Pair), aliased(Pair), aliased(QueueEntry)
     same = (first.query_image == twin.query_image) & (first.candidate_image == twin.candidate_image)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
 from likewise.outfits.looks.scorer import LookScorer
-from likewise.outfits.looks.variety import VARIETY, vary
+from likewise.outfits.looks.variety import VARIETY, diversify
 from likewise.outfits.looks.wardrobe import Wardrobe
 from likewise.outfits.protocol import Floats
 from likewise.outfits.rules import broken_rules
@@ -102,7 +102,7 @@ class LookStylist:
             return []
         scores = self.scorer.score_with(worn, candidates)
         fits = _shares_below(scores)
-        chosen = vary(scores, self.vectors[candidates], limit.k, limit.variety)
+        chosen = diversify(scores, self.vectors[candidates], limit.k, limit.variety)
         return [Suggestion(int(candidates[place]), slot, float(fits[place])) for place in chosen.tolist()]
 
     def complete(
@@ -121,7 +121,7 @@ class LookStylist:
                 raise LikewiseError(f"no item for {slot} meets the conditions: relax --where or --anchor.")
             scores = self.scorer.score([rows for rows, _ in grown])
             mean = np.array([self.vectors[[one.row for one in added]].mean(axis=0) for _, added in grown])
-            beam = [grown[place] for place in vary(scores, mean, max(BEAM, n_looks), limit.variety).tolist()]
+            beam = [grown[place] for place in diversify(scores, mean, max(BEAM, n_looks), limit.variety).tolist()]
         scores = self.scorer.score([rows for rows, _ in beam])
         looks = [
             CompletedLook(rows, added, float(score), tuple(self.broken(rows)))

@@ -12,7 +12,7 @@ POOL = 8
 """Chosen among this many times as many of the best."""
 
 
-def vary(scores: Floats, vectors: Vectors, k: int, variety: float = VARIETY) -> Indices:
+def diversify(scores: Floats, vectors: Vectors, k: int, variety: float = VARIETY) -> Indices:
     """The places of k candidates: each time the one with the largest (1 - v) relevance - v likeness to those chosen.
 
     Relevance is the score's place among the best, 1 to 0; likeness the largest cosine with one that is chosen already.

@@ -36,7 +36,7 @@ class BiLstm(OutfitNet):
         self.forth = nn.LSTM(width, width, batch_first=True)
         self.back = nn.LSTM(width, width, batch_first=True)
         for reader in (self.forth, self.back):
-            start_as_sum(reader)
+            initialize_as_sum(reader)
         self.register_buffer("bank", torch.zeros(BANK_SIZE, width))
 
     def embed(self, inputs: Tensor, types: Tensor) -> Tensor:
@@ -101,7 +101,7 @@ class BiLstm(OutfitNet):
         return 1.0 / math.sqrt(self.width)
 
 
-def start_as_sum(reader: nn.LSTM) -> None:
+def initialize_as_sum(reader: nn.LSTM) -> None:
     """An LSTM that at first adds up what it reads: gates open, nothing forgotten, so its guess is what agrees with all.
 
     Started at random, it learns outfits by heart from the few thousands that a shop has.

@@ -54,7 +54,7 @@ class SettingsSearch:
     best: TrainingRequest
 
 
-def draw_requests(request: TrainingRequest, n_trials: int) -> list[TrainingRequest]:
+def sample_training_requests(request: TrainingRequest, n_trials: int) -> list[TrainingRequest]:
     """The preset itself first, then settings around it, by the request's seed; what the user has fixed stays so."""
     preset = get_preset(request.kind, request.preset)
     rng = np.random.default_rng([request.seed, 61])
@@ -114,7 +114,7 @@ def search_settings(
     paths = {name: getattr(request, name) for name in ("outfits", "triplets")}
     absolute = {name: path.resolve() for name, path in paths.items() if path is not None}
     asked = replace(request, **absolute, tests=tuple(path.resolve() for path in request.tests))
-    drawn = draw_requests(asked, n_trials)
+    drawn = sample_training_requests(asked, n_trials)
     found = runner(run_trial, [SettingsTrial(workspace.path.resolve(), one, outfit_source, force) for one in drawn])
     trials = trial_table(drawn, found)
     write_parquet(trials, models_folder(workspace) / "trials" / request.folder_name / "trials.parquet")

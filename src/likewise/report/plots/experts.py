@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SIZE = (4.8, 3.4)
 
 
-def number_plot(rows: pl.DataFrame, styles: Styles, what: str) -> Markup:
+def expert_count_plot(rows: pl.DataFrame, styles: Styles, what: str) -> Markup:
     """From rows with `group` (the number of experts), `encoder`, `value`, `low` and `high`; best model first."""
     numbered = rows.drop_nulls("value").with_columns(pl.col("group").cast(pl.Int64)).sort("group")
     lines = {name: numbered.filter(encoder=name) for name in numbered["encoder"].unique()}

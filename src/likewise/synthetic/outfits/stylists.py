@@ -82,7 +82,7 @@ def _taste(rng: np.random.Generator, focus: str | None) -> Taste:
     return Taste(dict(sample_taste(rng).weights) | ({focus: FOCUS_WEIGHT} if focus else {}))
 
 
-def loves_colours(person: int) -> bool:
+def prefers_colours(person: int) -> bool:
     return person % 2 == 1
 
 
@@ -106,7 +106,7 @@ class Judges:
             for person, taste in enumerate(self.tastes):
                 mine = maker[alike] == person
                 rated[alike[mine]] = taste.rate(scores.filter(pl.Series(mine)), still)
-                if loves_colours(person):
+                if prefers_colours(person):
                     rated[alike[mine]] -= dull[mine]
         return rated
 

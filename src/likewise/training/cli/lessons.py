@@ -65,12 +65,12 @@ def lessons(
 
     Example: `likewise train lessons birds --column category --untrained small,efficientnet-lite0`
     """
-    from likewise.training.lessons.step import teach_lessons
+    from likewise.training.lessons.step import run_metric_lessons
     from likewise.training.report.lessons import write_lessons_page
 
     target = open_workspace(workspace)
     with single_progress_bar("lessons") as update:
-        done = teach_lessons(
+        done = run_metric_lessons(
             target,
             column,
             parse_names(encoders),

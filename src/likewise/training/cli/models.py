@@ -192,9 +192,9 @@ def _print_perceptual(workspace: Path, done: "PerceptualResult") -> None:
     for kind in done.results["unseen"].unique(maintain_order=True):
         _print_results(done.results, kind)
     from likewise.report.formatting import interval, points
-    from likewise.training.perceptual.comparison import encoders_ahead, learning_verdict
+    from likewise.training.perceptual.comparison import encoders_better_than_learned, learning_verdict
 
-    ahead, verdict = encoders_ahead(done.results), learning_verdict(done.results)
+    ahead, verdict = encoders_better_than_learned(done.results), learning_verdict(done.results)
     if verdict and not ahead:
         ends = interval(verdict.low, verdict.high, signed=True)
         lead = f"{points(verdict.gain)} points ({ends}) against {escape(verdict.best_other)}"

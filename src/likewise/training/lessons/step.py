@@ -43,7 +43,7 @@ class Lessons:
     notes: list[str]
 
 
-def teach_lessons(
+def run_metric_lessons(
     workspace: WorkspaceFolder,
     column: str,
     encoders: Sequence[str] = (),

@@ -59,7 +59,7 @@ class Reliability:
     n_votes: int
 
 
-def measure_reliability(
+def calibration_curve(
     probability: Floats, yes: Floats, no: Floats, n_bins: int = N_BINS, *, symmetric: bool = False
 ) -> Reliability:
     """Votes by predicted probability, in bins that hold about the same number of votes each.

@@ -106,7 +106,7 @@ def comparison_table(unseen: str, held_out: HeldOutScores, learned: str) -> pl.D
     return pl.DataFrame(rows, schema=COMPARISON_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def encoders_ahead(results: pl.DataFrame) -> list[str]:
+def encoders_better_than_learned(results: pl.DataFrame) -> list[str]:
     """Encoders that agree with people more than what was learned, beyond chance, on something unseen."""
     ahead = results.filter((pl.col("gain_high") < 0) & (pl.col("p_holm") < ALPHA))
     return ahead["encoder"].unique(maintain_order=True).to_list()

@@ -40,7 +40,7 @@ from likewise.training.learned_cards import perceptual_card
 from likewise.training.perceptual.adapter import answer_scores
 from likewise.training.perceptual.adapter_learner import AdapterLearner
 from likewise.training.perceptual.answers import Answers, answers_from_labels, answers_from_triplets, check_disjoint
-from likewise.training.perceptual.calibration import Calibration, Reliability, measure_reliability
+from likewise.training.perceptual.calibration import Calibration, Reliability, calibration_curve
 from likewise.training.perceptual.comparison import HeldOutScores, comparison_table
 from likewise.training.perceptual.cost import expected_seconds
 from likewise.training.perceptual.cross_validation import calibrate_model, learn_and_cross_validate
@@ -120,14 +120,14 @@ def train_perceptual(
     curve = calibrate_model(model, train)
     first = learned.held_out[0]
     held = train.subset(first.rows)
-    reliability = measure_reliability(first.probability, held.yes, held.no, symmetric=train.are_triplets)
+    reliability = calibration_curve(first.probability, held.yes, held.no, symmetric=train.are_triplets)
     if data.test is not None:
         test = data.test
         scores = {name: answer_scores(model.vectors, image_vectors, test)}
         scores |= {other: answer_scores(vectors, image_vectors, test) for other, vectors in data.others.items()}
         no_fold = np.zeros(len(test), np.int64)
         tables.append(comparison_table(GIVEN_TEST, HeldOutScores(test, no_fold, scores), name))
-        reliability = measure_reliability(
+        reliability = calibration_curve(
             curve.probability(scores[name]), test.yes, test.no, symmetric=train.are_triplets
         )
     results = pl.concat(tables)

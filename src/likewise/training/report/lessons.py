@@ -32,7 +32,7 @@ def write_lessons_page(done: "Lessons", workspace: str) -> Path:
         n_images=done.n_images,
         n_classes=done.n_classes,
         toy=toy_plot(done.tables["toy"]),
-        random=random_plot(done.tables["random"]),
+        random=random_embeddings_plot(done.tables["random"]),
         classes=classes_plot(done.tables["classes"]),
         tables={
             name: (done.tables[name].columns, done.tables[name].rows())
@@ -65,7 +65,7 @@ def toy_plot(table: pl.DataFrame) -> Markup:
     return draw("lessons toy", (8.0, 2.0), f"Three toy spaces of two classes. {spoken} percent.", paint)
 
 
-def random_plot(table: pl.DataFrame) -> Markup:
+def random_embeddings_plot(table: pl.DataFrame) -> Markup:
     """Every measure of random vectors by the number of classes (Fig. 2)."""
 
     def paint(axes: "Axes") -> None:

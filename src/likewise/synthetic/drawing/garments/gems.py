@@ -26,7 +26,7 @@ def stone(canvas: Canvas, x: float, y: float, radius: float, colour: Colour, *, 
 _FACETS = (0.25, 0.1, 0.35, 0.05, 0.4, 0.65, 0.95, 0.7, 0.9, 0.45)
 
 
-def beads(canvas: Canvas, look: Look, polyline: Points, radius: float) -> None:
+def draw_beads(canvas: Canvas, look: Look, polyline: Points, radius: float) -> None:
     """A strand: every fourth bead is in the second colour, the others in the item's material or colour."""
     spots, _ = along(polyline, 2.05 * radius)
     main = [ellipse(float(x), float(y), radius, steps=14) for i, (x, y) in enumerate(spots) if i % 4 != 2]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from likewise.synthetic.drawing.canvas import Canvas
-from likewise.synthetic.drawing.garments.gems import beads, chain, stone, wire
+from likewise.synthetic.drawing.garments.gems import chain, draw_beads, stone, wire
 from likewise.synthetic.drawing.geometry import Points, arc, ellipse, flip, line, path, ribbon
 from likewise.synthetic.drawing.look import Anchors, Look
 from likewise.synthetic.drawing.paint import Paint, flat
@@ -111,7 +111,7 @@ def draw_necklace(canvas: Canvas, look: Look) -> Anchors:
     strand = _hanging(width, low)
     spot = (0.0, low + 0.16)
     if kind == "beaded":
-        beads(canvas, look, strand, 0.058)
+        draw_beads(canvas, look, strand, 0.058)
     elif kind == "collar":
         plate = ribbon(strand, [0.05, 0.12, 0.26, 0.12, 0.05])
         canvas.fill([plate], look.plain, puff=9)
@@ -207,7 +207,7 @@ def draw_bracelet(canvas: Canvas, look: Look) -> Anchors:
     ring = ellipse(0, 0, rx, rx * tilt, 60)
     loop = np.concatenate([ring, ring[:1]])
     if kind == "beaded":
-        beads(canvas, look, loop, 0.085)
+        draw_beads(canvas, look, loop, 0.085)
     elif kind == "chain":
         chain(canvas, look, loop, 0.085)
         for t in (9, 15, 21):

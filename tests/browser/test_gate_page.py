@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from likewise.evaluation.gate.step import run_gate
 from likewise.report.gate_page import write_gate
-from tests.evaluation.making import make_labelled
+from tests.evaluation.labelled_workspace import make_labelled
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from likewise.evaluation.provenance import read_note
 from likewise.evaluation.step import evaluate
 from likewise.neighbours import as_unit
 from likewise.workspace import WorkspaceFolder
-from tests.evaluation.making import make_labelled
+from tests.evaluation.labelled_workspace import make_labelled
 
 from .conftest import Run
 

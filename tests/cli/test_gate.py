@@ -12,7 +12,7 @@ import likewise as lw
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.exchange.trec import read_run
 from likewise.workspace import WorkspaceFolder
-from tests.evaluation.making import make_labelled
+from tests.evaluation.labelled_workspace import make_labelled
 
 from .conftest import Run
 

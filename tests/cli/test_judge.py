@@ -19,7 +19,7 @@ from likewise.encoders import get_encoder
 from likewise.encoders.families.run_files import write_run
 from likewise.lineage.record import NOTHING_LEARNED
 from likewise.workspace import WorkspaceFolder
-from tests.evaluation.making import make_wardrobe
+from tests.evaluation.labelled_workspace import make_wardrobe
 
 from .conftest import Run
 

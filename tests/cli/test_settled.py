@@ -13,7 +13,7 @@ from likewise.evaluation.bundles.bundle import open_bundle
 from likewise.web.app import create_app
 from likewise.web.settings import SiteSettings
 from likewise.workspace import WorkspaceFolder
-from tests.evaluation.making import make_labelled, make_wardrobe
+from tests.evaluation.labelled_workspace import make_labelled, make_wardrobe
 
 from .conftest import Run
 

@@ -22,7 +22,7 @@ from tests.crash.killing import (
     kill_everywhere,
     start_over,
 )
-from tests.evaluation.making import make_labelled
+from tests.evaluation.labelled_workspace import make_labelled
 
 KILLS = int(os.environ.get("LIKEWISE_KILLS", "12")) or None
 Started = tuple[CommandServer, Path, Path]

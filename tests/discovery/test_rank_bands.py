@@ -14,7 +14,7 @@ from likewise.evaluation.rank_bands import share_by_band
 from likewise.workspace import WorkspaceFolder
 
 from ..cli.conftest import Run, run
-from ..evaluation.making import make_labelled
+from ..evaluation.labelled_workspace import make_labelled
 from ..report.test_page import Page
 
 __all__ = ["run"]

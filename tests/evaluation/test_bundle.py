@@ -37,7 +37,7 @@ from likewise.evaluation.sampled_negatives import NegativeSampling
 from likewise.evaluation.step import evaluate
 from likewise.evaluation.summary import EvaluationSettings
 from likewise.workspace import WorkspaceFolder
-from tests.evaluation.making import ENCODERS, make_labelled
+from tests.evaluation.labelled_workspace import ENCODERS, make_labelled
 
 ABOUT: dict[str, Any] = {"title": "Shapes", "licence": "CC0-1.0", "description": "Drawn figures."}
 

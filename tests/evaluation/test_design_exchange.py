@@ -18,7 +18,7 @@ from likewise.evaluation.exchange.labels_import import import_labels
 from likewise.evaluation.step import evaluate
 from likewise.evaluation.summary import EvaluationSettings
 from likewise.workspace import WorkspaceFolder
-from tests.evaluation.making import DRAWN, ENCODERS, make_labelled
+from tests.evaluation.labelled_workspace import DRAWN, ENCODERS, make_labelled
 
 SETTINGS = EvaluationSettings.of_measures(None, (3, 5))
 

@@ -19,7 +19,7 @@ from likewise.evaluation.step import evaluate
 from likewise.labeling.state import read_labels_note
 from likewise.labeling.step import read_labels
 from likewise.workspace import WorkspaceFolder
-from tests.evaluation.making import make_labelled
+from tests.evaluation.labelled_workspace import make_labelled
 
 GRADED = pl.DataFrame(
     [("q", "a", 1, 3.0), ("q", "b", 1, 2.0), ("q", "c", 0, 1.0), ("q", "d", 0, 0.0)],

@@ -16,7 +16,7 @@ from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.step import evaluate
 from likewise.labeling.step import read_labels
 from likewise.workspace import WorkspaceFolder
-from tests.evaluation.making import make_labelled
+from tests.evaluation.labelled_workspace import make_labelled
 
 datasets = pytest.importorskip("datasets")
 

@@ -15,7 +15,7 @@ from likewise.labeling.state import labels_part, read_votes_or_reason
 from likewise.labeling.store import add_votes, opened_votes, read_votes
 from likewise.labeling.store.owner import remove_votes
 
-from .making import make_labelled
+from .labelled_workspace import make_labelled
 
 
 def values(**models: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> dict[str, QuerySums]:

@@ -27,7 +27,7 @@ from likewise.labeling.step import read_labels
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage, lesson_from_workspace
 from likewise.workspace import WorkspaceFolder, write_json
-from tests.evaluation.making import make_labelled, make_wardrobe
+from tests.evaluation.labelled_workspace import make_labelled, make_wardrobe
 
 
 def test_the_bound_holds_at_all_looks_together_where_intervals_of_one_look_do_not() -> None:

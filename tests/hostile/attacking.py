@@ -13,7 +13,7 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.bundle import make_bundle
 from likewise.outfits.bundle import write_test
 from likewise.outfits.protocol import Item, OutfitQuestion
-from tests.evaluation.making import make_labelled
+from tests.evaluation.labelled_workspace import make_labelled
 from tests.hostile.formats import (
     Format,
     bundle_damage,

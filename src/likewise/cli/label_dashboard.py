@@ -46,9 +46,9 @@ def print_dashboard(board: "Dashboard", stability: str, ties: str) -> None:
     if graded := agreed.graded:
         alpha, kappa = graded.ordinal_alpha.value, graded.weighted_kappa.value
         echo(f"  of the grades: ordinal alpha {_number(alpha, 2)}, weighted kappa {_number(kappa, 2)}")
-    if apart := agreed.random:
-        alpha, kappa = apart.krippendorff_alpha.value, apart.fleiss_kappa.value
-        echo(f"  on {apart.n_pairs:,} random pairs, apart: alpha {_number(alpha, 2)}, kappa {_number(kappa, 2)}")
+    if on_random := agreed.random:
+        alpha, kappa = on_random.krippendorff_alpha.value, on_random.fleiss_kappa.value
+        echo(f"  on {on_random.n_pairs:,} random pairs, apart: alpha {_number(alpha, 2)}, kappa {_number(kappa, 2)}")
     share = "–" if board.positives_share is None else f"{100 * board.positives_share:.0f} %"
     tied = f", {board.n_tied:,} of them tied ({ties})" if board.n_tied else ""
     echo(f"similar so far: {share} of the answered pairs; {board.n_divided:,} pairs on which experts disagree{tied}")

@@ -86,27 +86,29 @@ def grow_pool(
     latest = read_versions(workspace)[-1].version
     seen = _usable_images(workspace, note)
     queries, pictures = _queries(workspace, note, seen)
-    over = QueryGallery.from_catalog(seen, queries, select(seen, settings.gallery)["image"])
+    query_gallery = QueryGallery.from_catalog(seen, queries, select(seen, settings.gallery)["image"])
     every = every_pool_row(workspace)
     number = max(int(every["round"].max() or 0), *note.update_rounds, 0) + 1  # type: ignore[arg-type]
     rng = np.random.default_rng([settings.seed, latest])
-    units = catalog_units(over, settings.unit == ITEMS)
-    frame = pair_frame(workspace, versions, over, settings.unit)
-    pool = Pool(every, settings, over, {}, (*versions, latest), tuple(pictures), note.update_rounds)
+    units = catalog_units(query_gallery, settings.unit == ITEMS)
+    frame = pair_frame(workspace, versions, query_gallery, settings.unit)
+    pool = Pool(every, settings, query_gallery, {}, (*versions, latest), tuple(pictures), note.update_rounds)
     if settings.design == "eds":
-        rows = _propose(workspace, settings, over, every, number, on_progress, engine)
-        rows = pl.concat([rows, _random_pairs(over, units, frame, every, number, rng)])
+        rows = _propose(workspace, settings, query_gallery, every, number, on_progress, engine)
+        rows = pl.concat([rows, _random_pairs(query_gallery, units, frame, every, number, rng)])
     else:
-        kept = every.filter(pl.col("query").is_in(over.queries) & pl.col("candidate").is_in(over.gallery))
+        kept = every.filter(
+            pl.col("query").is_in(query_gallery.queries) & pl.col("candidate").is_in(query_gallery.gallery)
+        )
         pool = replace(pool, rows=kept)
         n_first = _n_first_queries(workspace, note)
         per_query = SHARE_OF_DESIGN * (settings.n_labels or LABELS_PER_QUERY * n_first) / n_first
-        new = _NewPairs.find(workspace, settings, over, units, frame, per_query, n_labels, on_progress, engine)
+        new = _NewPairs.find(workspace, settings, query_gallery, units, frame, per_query, n_labels, on_progress, engine)
         if settings.design == "adaptive" and labels is not None and labels["label"].n_unique() > 1:
             longer = draw_adaptive_round(workspace, pool, labels, round(new.n_expected), frame, on_progress)
             rows = longer.rows
         else:
-            rows = pl.concat([kept, new.draw(over, units, number, rng)])
+            rows = pl.concat([kept, new.draw(query_gallery, units, number, rng)])
     n_new = rows.filter(pl.col("round") == number).select(PAIR).n_unique()
     n_queries = len(set(pictures) - set(note.query_pictures))
     pool = replace(pool, rows=sort_pool(rows), update_rounds=(*note.update_rounds, number))
@@ -150,15 +152,15 @@ def _queries(workspace: WorkspaceFolder, note: StoredPool, seen: pl.DataFrame) -
 def _propose(
     workspace: WorkspaceFolder,
     settings: PoolSettings,
-    over: QueryGallery,
+    query_gallery: QueryGallery,
     every: pl.DataFrame,
     number: int,
     on_progress: ProgressCallback | None,
     engine: SearchEngine | None,
 ) -> pl.DataFrame:
     """Today's candidates of every generator; a pair that was listed before keeps the round in which it came."""
-    found = search_generators(workspace, settings, settings.generators, over, settings.k, on_progress, engine)
-    proposed = pl.concat([candidate_rows(name, over, one.neighbours) for name, one in found.items()])
+    found = search_generators(workspace, settings, settings.generators, query_gallery, settings.k, on_progress, engine)
+    proposed = pl.concat([candidate_rows(name, query_gallery, one.neighbours) for name, one in found.items()])
     proposed = apply_budget(proposed, settings.seed, settings.per_query_budget, settings.total_budget)
     before = every.group_by(PAIR).agg(before=pl.col("round").min())
     joined = proposed.join(before, on=PAIR, how="left", maintain_order="left")
@@ -166,7 +168,7 @@ def _propose(
 
 
 def _random_pairs(
-    over: QueryGallery,
+    query_gallery: QueryGallery,
     units: CatalogUnits,
     frame: PairFrame,
     every: pl.DataFrame,
@@ -175,12 +177,12 @@ def _random_pairs(
 ) -> pl.DataFrame:
     """Random pairs that are still there, and as large a share of the pairs that are new."""
     drawn = every.filter(pl.col("generator") == RANDOM)
-    kept = drawn.filter(pl.col("query").is_in(over.queries) & pl.col("candidate").is_in(over.gallery))
+    kept = drawn.filter(pl.col("query").is_in(query_gallery.queries) & pl.col("candidate").is_in(query_gallery.gallery))
     probability = float(drawn["probability"].max() or 0.0) if len(drawn) else 0.0  # type: ignore[arg-type]
-    images = np.array(over.gallery, dtype=object)
+    images = np.array(query_gallery.gallery, dtype=object)
     shown = {int(unit): place for place, unit in enumerate(units.unit_of_image)}
     rows = []
-    for row, query in enumerate(over.queries):
+    for row, query in enumerate(query_gallery.queries):
         free = frame.units(row) & (units.unit_items != units.query_items[row])
         hits = np.flatnonzero(free & (rng.random(len(free)) < probability))
         rows += [(query, images[shown[int(unit)]], RANDOM, None, None, probability, number) for unit in hits]
@@ -205,7 +207,7 @@ class _NewPairs:
     def find(
         workspace: WorkspaceFolder,
         settings: PoolSettings,
-        over: QueryGallery,
+        query_gallery: QueryGallery,
         units: CatalogUnits,
         frame: PairFrame,
         per_query: float,
@@ -213,8 +215,8 @@ class _NewPairs:
         on_progress: ProgressCallback | None,
         engine: SearchEngine | None,
     ) -> "_NewPairs":
-        depth = min(LIST_DEPTH, len(over.gallery))
-        found = search_generators(workspace, settings, settings.generators, over, depth, on_progress, engine)
+        depth = min(LIST_DEPTH, len(query_gallery.gallery))
+        found = search_generators(workspace, settings, settings.generators, query_gallery, depth, on_progress, engine)
         lists = [one.neighbours.indices for one in found.values()]
         sizes = np.minimum(max(1, round(per_query)), units.n_admissible)
         weights, unlisted = sampled_weights(lists_of_units(lists, units), units.query_items, units.unit_items, sizes)
@@ -234,7 +236,9 @@ class _NewPairs:
         listed, tail = (np.minimum(1.0, factor * chance) for chance in (chances.listed[new], tail))
         return replace(made, chances=Probabilities(listed, tail))
 
-    def draw(self, over: QueryGallery, units: CatalogUnits, number: int, rng: np.random.Generator) -> pl.DataFrame:
+    def draw(
+        self, query_gallery: QueryGallery, units: CatalogUnits, number: int, rng: np.random.Generator
+    ) -> pl.DataFrame:
         """As rows of the pool."""
         drawn = draw_pairs(self.weights, self.chances, self.unlisted, rng)
-        return drawn_rows(drawn, over, self.lists, units, number, rng)
+        return drawn_rows(drawn, query_gallery, self.lists, units, number, rng)

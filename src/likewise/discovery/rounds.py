@@ -46,7 +46,7 @@ def extend_by_round(
     Every encoder that has vectors of all images helps to predict, one trained on the votes as well. In a catalog that
     was updated the rounds of the design go on among the pairs they began with.
     """
-    settings, over = pool.settings, pool.query_gallery
+    settings, query_gallery = pool.settings, pool.query_gallery
     if settings.design != "adaptive" or settings.purpose is None:
         raise LikewiseError(
             f"the pairs of this pool were chosen by the design {settings.design}, which has no rounds: make one that "
@@ -55,7 +55,11 @@ def extend_by_round(
     done = rounds_done(pool)
     if done >= settings.n_rounds:
         raise LikewiseError(f"all {settings.n_rounds} rounds of this design are drawn.")
-    frame = pair_frame(workspace, pool.versions, over, settings.unit).first_version() if pool.update_rounds else None
+    frame = (
+        pair_frame(workspace, pool.versions, query_gallery, settings.unit).first_version()
+        if pool.update_rounds
+        else None
+    )
     return draw_adaptive_round(workspace, pool, labels, round_sizes(settings)[done], frame, on_progress)
 
 
@@ -68,21 +72,21 @@ def draw_adaptive_round(
     on_progress: ProgressCallback | None = None,
 ) -> Pool:
     """The pool with a round of so many pairs more, among those of the frame."""
-    settings, over = pool.settings, pool.query_gallery
+    settings, query_gallery = pool.settings, pool.query_gallery
     assert settings.purpose is not None
     number = last_round(pool) + 1
-    units = catalog_units(over, settings.unit == ITEMS)
-    images = sorted({*over.queries, *over.gallery})
+    units = catalog_units(query_gallery, settings.unit == ITEMS)
+    images = sorted({*query_gallery.queries, *query_gallery.gallery})
     encoders = [name for name in workspace.encoders() if len(common_images(workspace, [name], images)) == len(images)]
-    depth = list_depth(len(over.queries), len(encoders), units.n_units)
-    found = search_generators(workspace, settings, encoders, over, depth, on_progress)
+    depth = list_depth(len(query_gallery.queries), len(encoders), units.n_units)
+    found = search_generators(workspace, settings, encoders, query_gallery, depth, on_progress)
     lists = [found[name].neighbours.indices for name in encoders]
-    views = [vector_view(workspace, name, over, units) for name in encoders]
+    views = [vector_view(workspace, name, query_gallery, units) for name in encoders]
     rng = np.random.default_rng([settings.seed, number])
     taken_in = rows_of_next_round(pool, picked_pairs(workspace), frame)
-    so_far = rounds_so_far(pl.concat([pool.rows, taken_in]), labels, over, units)
+    so_far = rounds_so_far(pl.concat([pool.rows, taken_in]), labels, query_gallery, units)
     drawn = draw_round(views, units, lists_of_units(lists, units), so_far, n_labels, settings.purpose, rng, frame)
-    rows = drawn_rows(drawn, over, lists, units, number, rng)
+    rows = drawn_rows(drawn, query_gallery, lists, units, number, rng)
     return replace(pool, rows=sort_pool(pl.concat([pool.rows, taken_in, rows])))
 
 
@@ -91,12 +95,12 @@ def rows_of_next_round(pool: Pool, picked: pl.DataFrame, frame: PairFrame | None
 
     `frame`: the pairs that this round may draw, if not all.
     """
-    over, number = pool.query_gallery, last_round(pool) + 1
+    query_gallery, number = pool.query_gallery, last_round(pool) + 1
     if pool.settings.design != "adaptive" or (frame is None and rounds_done(pool) >= pool.settings.n_rounds):
         return pl.DataFrame(schema=POOL_SCHEMA)
-    units = catalog_units(over, pool.settings.unit == ITEMS)
-    drawn = _pairs(pool.rows.select("query", "candidate"), over, units)
-    there = _pairs(picked.sort("query", "candidate"), over, units).join(drawn, on=["row", "unit"], how="anti")
+    units = catalog_units(query_gallery, pool.settings.unit == ITEMS)
+    drawn = _pairs(pool.rows.select("query", "candidate"), query_gallery, units)
+    there = _pairs(picked.sort("query", "candidate"), query_gallery, units).join(drawn, on=["row", "unit"], how="anti")
     there = there.unique(["row", "unit"], keep="first", maintain_order=True)
     others = units.query_items[_column(there, "row")] != units.unit_items[_column(there, "unit")]
     if frame is not None:
@@ -107,17 +111,21 @@ def rows_of_next_round(pool: Pool, picked: pl.DataFrame, frame: PairFrame | None
     return certain.with_columns(columns).select(list(POOL_SCHEMA))
 
 
-def vector_view(workspace: WorkspaceFolder, encoder: str, over: QueryGallery, units: CatalogUnits) -> VectorView:
+def vector_view(
+    workspace: WorkspaceFolder, encoder: str, query_gallery: QueryGallery, units: CatalogUnits
+) -> VectorView:
     """How an encoder sees queries and units, from its stored vectors."""
-    sides = (read_vectors(workspace, encoder, images) for images in (over.queries, over.gallery))
+    sides = (read_vectors(workspace, encoder, images) for images in (query_gallery.queries, query_gallery.gallery))
     queries, gallery = (as_unit(side, f"{encoder} vectors") for side in sides)
     return VectorView.of(queries, gallery, units)
 
 
-def rounds_so_far(pool: pl.DataFrame, labels: pl.DataFrame, over: QueryGallery, units: CatalogUnits) -> RoundsSoFar:
+def rounds_so_far(
+    pool: pl.DataFrame, labels: pl.DataFrame, query_gallery: QueryGallery, units: CatalogUnits
+) -> RoundsSoFar:
     """Drawn pairs and labels by rows of queries and units; labels of pairs that were not drawn help to predict."""
-    drawn = _pairs(pool.select("query", "candidate"), over, units).unique(["row", "unit"]).sort("row", "unit")
-    known = _pairs(labels.select("query", "candidate", "label"), over, units)
+    drawn = _pairs(pool.select("query", "candidate"), query_gallery, units).unique(["row", "unit"]).sort("row", "unit")
+    known = _pairs(labels.select("query", "candidate", "label"), query_gallery, units)
     known = known.group_by("row", "unit").agg(pl.col("label").max()).sort("row", "unit")
     if known["label"].n_unique() < 2:
         raise LikewiseError(
@@ -128,9 +136,9 @@ def rounds_so_far(pool: pl.DataFrame, labels: pl.DataFrame, over: QueryGallery, 
     return RoundsSoFar(_column(drawn, "row"), _column(drawn, "unit"), labelled)
 
 
-def _pairs(table: pl.DataFrame, over: QueryGallery, units: CatalogUnits) -> pl.DataFrame:
-    queries = pl.DataFrame({"query": over.queries, "row": np.arange(len(over.queries))})
-    gallery = pl.DataFrame({"candidate": over.gallery, "unit": units.unit_of_image})
+def _pairs(table: pl.DataFrame, query_gallery: QueryGallery, units: CatalogUnits) -> pl.DataFrame:
+    queries = pl.DataFrame({"query": query_gallery.queries, "row": np.arange(len(query_gallery.queries))})
+    gallery = pl.DataFrame({"candidate": query_gallery.gallery, "unit": units.unit_of_image})
     return table.join(queries, on="query").join(gallery, on="candidate")
 
 

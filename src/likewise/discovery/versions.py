@@ -109,12 +109,15 @@ def image_versions(workspace: WorkspaceFolder, versions: Sequence[int], images: 
     return masks
 
 
-def pair_frame(workspace: WorkspaceFolder, versions: Sequence[int], over: QueryGallery, unit: Unit) -> PairFrame:
+def pair_frame(
+    workspace: WorkspaceFolder, versions: Sequence[int], query_gallery: QueryGallery, unit: Unit
+) -> PairFrame:
     """The pairs of today that no version before had in play."""
-    units, of_image = catalog_units(over, unit == ITEMS), image_versions(workspace, versions, over.gallery)
+    units = catalog_units(query_gallery, unit == ITEMS)
+    of_image = image_versions(workspace, versions, query_gallery.gallery)
     of_unit = np.zeros((units.n_units, of_image.shape[1]), dtype=np.uint64)
     np.bitwise_or.at(of_unit, units.unit_of_image, of_image)
-    return PairFrame(image_versions(workspace, versions, over.queries), of_unit, shared=False)
+    return PairFrame(image_versions(workspace, versions, query_gallery.queries), of_unit, shared=False)
 
 
 def pool_as_of(

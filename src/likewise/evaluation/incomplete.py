@@ -67,11 +67,11 @@ def next_pairs(
     differently move apart; pairs of models without a significant difference count most, and queries with few labels
     more than others.
     """
-    standing = {name: _standing(pairs, query, scores[name], judged_scores[name]) for name in scores}
+    relative_ranks = {name: _relative_ranks(pairs, query, scores[name], judged_scores[name]) for name in scores}
     priority = np.zeros(len(query))
     for (a, b), differs in significant.items():
         weight = SIGNIFICANT_WEIGHT if differs else 1.0
-        priority += weight * np.abs(standing[a] - standing[b])
+        priority += weight * np.abs(relative_ranks[a] - relative_ranks[b])
     n_judged = np.bincount(pairs.query, minlength=len(pairs.queries))
     priority /= 1.0 + n_judged[query]
     best = np.lexsort((candidate, query, -priority))[:n_pairs]
@@ -94,7 +94,7 @@ def open_pairs(pool: pl.DataFrame, labels: pl.DataFrame, n_pairs: int, seed: int
     return waiting.with_columns(order=order).sort("round", "order").drop("order").head(n_pairs)
 
 
-def _standing(pairs: JudgedPairs, query: Ints, scores: Floats, judged_scores: Floats) -> Floats:
+def _relative_ranks(pairs: JudgedPairs, query: Ints, scores: Floats, judged_scores: Floats) -> Floats:
     """For each unlabelled pair the share of its query's judged pairs that score below it (ties one half)."""
     order = np.lexsort((judged_scores, pairs.query))
     sorted_scores, sorted_query = judged_scores[order], pairs.query[order]

@@ -126,14 +126,17 @@ def _guidelines(workspace: WorkspaceFolder) -> str:
 
 def _pairs(workspace: WorkspaceFolder, pool: Pool, n_pairs: int, on_progress: ProgressCallback | None) -> pl.DataFrame:
     """The judge's own draw with its probabilities, and the pairs of the pool, 0 where they are not in it."""
-    settings, over = pool.settings, pool.query_gallery
-    if n_pairs < len(over.queries):
-        raise LikewiseError(f"{n_pairs} pairs for {len(over.queries)} queries: let the judge see at least one of each.")
+    settings, query_gallery = pool.settings, pool.query_gallery
+    if n_pairs < len(query_gallery.queries):
+        n_queries = len(query_gallery.queries)
+        raise LikewiseError(f"{n_pairs} pairs for {n_queries} queries: let the judge see at least one of each.")
     there = workspace.encoders()
     generators = [name for name in settings.generators if name in there] or there
-    found = search_generators(workspace, settings, generators, over, min(LIST_DEPTH, len(over.gallery)), on_progress)
+    found = search_generators(
+        workspace, settings, generators, query_gallery, min(LIST_DEPTH, len(query_gallery.gallery)), on_progress
+    )
     lists = [one.neighbours.indices for one in found.values()]
     seed = settings.seed + JUDGE_SEED
-    drawn = sampled_pool(over, lists, n_pairs, seed, one_per_item=settings.unit == ITEMS)
+    drawn = sampled_pool(query_gallery, lists, n_pairs, seed, one_per_item=settings.unit == ITEMS)
     only_pool = pool.rows.select(PAIR).unique().join(drawn, on=PAIR, how="anti").with_columns(probability=pl.lit(0.0))
     return pl.concat([drawn.select(*PAIR, "probability"), only_pool])

@@ -75,9 +75,9 @@ def agreement(votes: pl.DataFrame, random: pl.DataFrame | None = None) -> InterA
     """
     votes = tidy_votes(votes)
     experts = votes["expert"].unique().sort().to_list()
-    apart = votes.clear() if random is None else votes.join(random, on=PAIR, how="semi")
+    random_votes = votes.clear() if random is None else votes.join(random, on=PAIR, how="semi")
     pooled = votes if random is None else votes.join(random, on=PAIR, how="anti")
-    pairs, drawn = count_answers(pooled), count_answers(apart)
+    pairs, drawn = count_answers(pooled), count_answers(random_votes)
     return InterAnnotatorAgreement(
         n_experts=len(experts),
         n_pairs=pairs.height + drawn.height,

@@ -8,7 +8,7 @@ from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
 
 from .made_files import picture, write
-from .making import cars_kit, cub, source
+from .made_layouts import cars_kit, cub, source
 
 BOX = ("x1", "y1", "x2", "y2")
 

@@ -14,7 +14,7 @@ from likewise.catalog.readers import Reading, layouts, read, read_stored_table, 
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
 
-from .making import MADE, source
+from .made_layouts import MADE, source
 
 WITHOUT_PICTURES = {"cc3m", "sbu"}
 NOTHING_TO_MISS = {"folder", "files", "mit_states", *WITHOUT_PICTURES}  # they list what is there

@@ -11,7 +11,7 @@ from likewise.cli import lists
 from likewise.workspace import WorkspaceFolder, read_json
 
 from ...cli.conftest import Run, run
-from .making import source
+from .made_layouts import source
 
 __all__ = ["run"]  # the fixture
 

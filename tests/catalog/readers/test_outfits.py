@@ -5,8 +5,8 @@ from pathlib import Path
 from likewise.catalog.readers import read
 
 from .made_files import write
-from .making import source
-from .making_outfits import outfits, polyvore_outfits
+from .made_layouts import source
+from .made_outfits import outfits, polyvore_outfits
 
 
 def test_maryland_first_answer_is_right(tmp_path: Path) -> None:

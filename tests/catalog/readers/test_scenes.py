@@ -8,7 +8,7 @@ from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
 
 from .made_files import write_json
-from .making import source
+from .made_layouts import source
 
 BOX = ("x1", "y1", "x2", "y2")
 

@@ -9,7 +9,7 @@ from likewise.catalog.readers.vsd import TASKS
 from likewise.errors import LikewiseError
 
 from .made_files import picture, write, write_json
-from .making import source, vsd
+from .made_layouts import source, vsd
 
 BOX = ("x1", "y1", "x2", "y2")
 

@@ -8,7 +8,7 @@ from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
 
 from .made_files import picture, write
-from .making import source
+from .made_layouts import source
 
 
 def test_a_bad_line_of_a_table_is_named_and_left_out(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from likewise.catalog.readers import read
 
 from .made_files import picture, write_json
-from .making import source
+from .made_layouts import source
 
 
 def test_coco_boxes_and_the_category_of_the_largest_object(tmp_path: Path) -> None:

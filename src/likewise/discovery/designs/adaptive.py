@@ -114,9 +114,9 @@ def _weights(
     """Of the listed pairs that are left, and of a pair of each tail."""
     if purpose == "finding":
         return chance**FINDING_POWER, tail_chance**FINDING_POWER
-    apart, tail_apart = _disagreement(lists, ranked, n_units)
-    spread = np.sqrt(chance * (1.0 - chance)) * apart[fresh]
-    return spread, np.sqrt(tail_chance * (1.0 - tail_chance)) * tail_apart
+    disagreement, tail_disagreement = _disagreement(lists, ranked, n_units)
+    spread = np.sqrt(chance * (1.0 - chance)) * disagreement[fresh]
+    return spread, np.sqrt(tail_chance * (1.0 - tail_chance)) * tail_disagreement
 
 
 def _disagreement(lists: Sequence[Ints], ranked: RankedPairs, n_units: int) -> tuple[Floats, float]:

@@ -191,8 +191,8 @@ def _differences(found: CatalogEstimates) -> pl.DataFrame:
     rows = []
     for (a, of_a), (b, of_b) in combinations(zip(found.encoders, found.by_encoder, strict=True), 2):
         for measure, one in of_a.items():
-            apart = one.minus(of_b[measure])
-            rows.append((measure, a, b, apart.value, *apart.interval()))
+            difference = one.minus(of_b[measure])
+            rows.append((measure, a, b, difference.value, *difference.interval()))
     return pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")
 
 

@@ -89,5 +89,6 @@ def _estimate(
     if str(measure) not in found.by_encoder[0]:
         return None
     old, new = (each[str(measure)] for each in found.by_encoder)
-    apart = new.minus(old)
-    return EstimatedDifference.of(apart.value, apart.standard_error, apart.influence), (old.value, new.value)
+    difference = new.minus(old)
+    estimated = EstimatedDifference.of(difference.value, difference.standard_error, difference.influence)
+    return estimated, (old.value, new.value)

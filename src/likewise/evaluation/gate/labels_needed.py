@@ -125,10 +125,10 @@ def queries_needed(measured: Sequence[DifferenceMoments], margin: float) -> int 
     errors = np.array([max(each.deviation, SMALLEST_DEVIATION) for each in measured])
     n_now = min(each.n_queries for each in measured)
     means = np.array([each.mean for each in measured])
-    apart = np.abs((means + margin)[:, None] / errors[:, None] + places / np.sqrt(n_now))
+    z_scores = np.abs((means + margin)[:, None] / errors[:, None] + places / np.sqrt(n_now))
 
     def share_decided(n: float) -> float:
-        return float(ndtr(apart * np.sqrt(n) - ONE_SIDED_QUANTILE).mean())
+        return float(ndtr(z_scores * np.sqrt(n) - ONE_SIDED_QUANTILE).mean())
 
     unseen = UNSEEN / margin if margin > 0.0 else 0.0
     low, high = float(n_now), float(MAX_QUERIES)

@@ -83,13 +83,13 @@ def _settle_order(goal: LabelingGoal, found: CatalogEstimates) -> Settlement:
     leader = max(goal.models, key=lambda name: values[name].value)
     others = [name for name in goal.models if name != leader]
     alpha, tightest_at = ALPHA / len(others), goal.margin / 3.0
-    apart = {name: values[leader].minus(values[name]) for name in others}
-    ends = {name: _sequence(one, tightest_at, alpha) for name, one in apart.items()}
+    differences = {name: values[leader].minus(values[name]) for name in others}
+    ends = {name: _sequence(one, tightest_at, alpha) for name, one in differences.items()}
     comparisons = [LeadOverModel(leader, name, one.value, one.low, one.high) for name, one in ends.items()]
     near = [name for name, one in ends.items() if one.low <= 0.0]
     tied = all(-goal.margin < ends[name].low and ends[name].high < goal.margin for name in near)
     if near and not tied:
-        needed = [_labels_for(apart[name], found.n_labelled, goal.margin, alpha) for name in near]
+        needed = [_labels_for(differences[name], found.n_labelled, goal.margin, alpha) for name in near]
         in_all = None if None in needed else max(one for one in needed if one is not None)
         answer = f"Not yet: {leader} leads, but {_names(near)} may be as good or better."
         return Settlement(goal.question, False, answer, comparisons, found.n_labelled, in_all)

@@ -60,10 +60,10 @@ def read_sourced_votes(engine: Engine) -> pl.DataFrame:
         images = _read_rows(connection, select(Image.id, Image.key), {"id": pl.Int64, "key": pl.String})
         experts = _read_rows(connection, select(Expert.id, Expert.name), {"id": pl.Int64, "name": pl.String})
     undone = events.filter(pl.col("answer") == UNDO).select("pair", "expert", revision="undoes")
-    standing = events.filter(pl.col("answer") != UNDO).join(undone, on=undone.columns, how="anti")
+    not_undone = events.filter(pl.col("answer") != UNDO).join(undone, on=undone.columns, how="anti")
     of_pair = ["query_image", "candidate_image", "expert"]
     latest = (
-        standing.join(pairs, on="pair")
+        not_undone.join(pairs, on="pair")
         .sort("asking", "revision", descending=[False, True])
         .unique(of_pair, keep="first")
     )

@@ -152,7 +152,7 @@ class StartingWeights:
         ]
 
     @torch.no_grad()
-    def pull(self, rate: float) -> None:
+    def decay(self, rate: float) -> None:
         """One step back, as long as AdamW's."""
         for weight, start, decay in self.known:
             weight.lerp_(start, min(1.0, rate * decay))
@@ -268,7 +268,7 @@ def _epoch(
             raise LikewiseError(f"the loss of {job.name} is no longer a number in epoch {epoch}: try a smaller --lr.")
         torch.nn.utils.clip_grad_norm_(net.parameters(), GRADIENT_CLIP)
         optimizer.step()
-        start.pull(rate)
+        start.decay(rate)
         for name, value in terms.items():
             sums[name] = sums.get(name, 0.0) + value / steps
         if on_progress:

@@ -22,7 +22,7 @@ from likewise.cli.console import (
 if TYPE_CHECKING:
     import polars as pl
 
-    from likewise.training.lessons.step import Lessons
+    from likewise.training.lessons.step import MetricLessons
 
 TITLES = {
     "toy": "Three toy spaces: P@1 and F1 hardly tell them apart, MAP@R does (%)",
@@ -89,7 +89,7 @@ def lessons(
     echo(f"everything is in [bold]{escape(done.folder)}[/]; look at [bold]{escape(page)}[/]")
 
 
-def _print(done: "Lessons") -> None:
+def _print(done: "MetricLessons") -> None:
     for name, title in TITLES.items():
         _print_table(title, done.tables[name])
     echo(

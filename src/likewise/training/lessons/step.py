@@ -32,7 +32,7 @@ WITHOUT_NETWORKS = "no untrained network stands beside them: that needs torch (p
 
 
 @dataclass(frozen=True)
-class Lessons:
+class MetricLessons:
     """The tables by name (toy, random, trunks, classes, nmi, trade_offs), and what the guard said."""
 
     tables: dict[str, pl.DataFrame]
@@ -54,7 +54,7 @@ def run_metric_lessons(
     half: str | None = None,
     seed: int = 0,
     on_progress: ProgressCallback | None = None,
-) -> Lessons:
+) -> MetricLessons:
     """Every lesson: on toy spaces, on random vectors, on the encoders of a workspace and the classes of a column.
 
     Networks named in `untrained` stand beside the encoders at their starting weights; the small one by default, where
@@ -88,7 +88,7 @@ def run_metric_lessons(
         for name, table in tables.items():
             write_parquet(table, staged.place(folder / f"{name}.parquet"))
     notes = [*known.notes, *([] if starting else [WITHOUT_NETWORKS])]
-    return Lessons(tables, folder, column, len(images), len(set(values)), notes)
+    return MetricLessons(tables, folder, column, len(images), len(set(values)), notes)
 
 
 def _starting_networks(named: Sequence[str] | None) -> list[str]:

@@ -16,13 +16,13 @@ from likewise.workspace import write_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from likewise.training.lessons.step import Lessons
+    from likewise.training.lessons.step import MetricLessons
 
 MAIN = "MAP@R"
 SHIFT = 1.25 * LENGTH
 
 
-def write_lessons_page(done: "Lessons", workspace: str) -> Path:
+def write_lessons_page(done: "MetricLessons", workspace: str) -> Path:
     """Write the page beside the tables."""
     page = render(
         "lessons.html",

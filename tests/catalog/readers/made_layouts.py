@@ -6,7 +6,7 @@ Lines end the Windows way in some, start with a byte-order mark in others, carry
 from pathlib import Path
 
 from .made_files import BOM, picture, write, write_json
-from .making_outfits import MADE_OUTFITS
+from .made_outfits import MADE_OUTFITS
 
 
 def folder(at: Path) -> None:

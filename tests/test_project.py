@@ -45,6 +45,38 @@ def test_workflows_run_targets_that_exist(file: Path) -> None:
     assert runs and set(made) <= targets
 
 
+def test_the_classifiers_name_the_versions_that_the_workflow_tests() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    tests = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]["tests"]["strategy"]["matrix"]
+    named = [each.rpartition(" ")[2] for each in project["classifiers"] if "Python :: 3." in each]
+    assert named == tests["python"] and project["requires-python"] == f">={named[0]}"
+    assert {each.partition("-")[0] for each in tests["os"]} == {"ubuntu", "macos", "windows"}
+
+
+def fits_schema(schema: str, *files: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, files)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [
+        ("github-workflows", (".github/workflows/*.yml", "docs/gate_workflow.yml")),
+        ("github-issue-forms", (".github/ISSUE_TEMPLATE/*.yml",)),
+        ("compose-spec", ("compose.yaml",)),
+        ("citation-file-format", ("CITATION.cff",)),
+    ],
+)
+def test_files_for_other_programs_fit_their_published_schema(
+    schema: str, files: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = [path for pattern in files for path in sorted(ROOT.glob(pattern))]
+    checked = fits_schema(schema, *found)
+    assert found and checked.returncode == 0, checked.stdout + checked.stderr
+    (tmp_path / "wrong.yml").write_text("on: [push]\nnobody-knows: this\n")
+    assert fits_schema(schema, tmp_path / "wrong.yml").returncode == 1
+
+
 def test_what_changed_decides_which_tests_run() -> None:
     assert paths_to_test(["README.md"]) == []
     assert paths_to_test(["src/likewise/evaluation/auc.py"]) == ["tests/test_house.py", "tests/evaluation"]

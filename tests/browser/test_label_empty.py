@@ -1,9 +1,12 @@
 """A site that was started before any pair was chosen: everyone reads what comes next, nobody is thanked for nothing."""
 
+from pathlib import Path
+
 from playwright.sync_api import Page, expect
 
+from likewise.encoders import encode_catalog
 from likewise.workspace import WorkspaceFolder
-from tests.browser.site import OWNER_KEY, Site
+from tests.browser.site import OWNER_KEY, Site, make_workspace
 
 
 def test_before_a_pool_exists_the_owner_reads_the_next_command_and_experts_wait(
@@ -21,5 +24,23 @@ def test_before_a_pool_exists_the_owner_reads_the_next_command_and_experts_wait(
         for way in ("work", "grid", "done"):
             page.goto(f"{site.url}/{way}")
             expect(page.locator("#panel-text")).to_contain_text("There are no pairs to answer yet")
+    finally:
+        site.kill()
+
+
+def test_before_the_first_answer_the_owner_reads_what_comes_next(page: Page, tmp_path: Path) -> None:
+    site = Site(make_workspace(tmp_path))
+    encode_catalog(site.workspace, ["colour"], workers=1)
+    site.start()
+    try:
+        site.invite("Anna")
+        page.goto(f"{site.url}/owner/enter/{OWNER_KEY}")
+        expect(page.locator("main")).not_to_contain_text("–")
+        expect(page.locator("#experts tbody tr")).to_contain_text("has not begun")
+        expect(page.locator(".stability")).to_contain_text("Known after the first answers.")
+        expect(page.locator("#chain .note")).to_contain_text("invited experts answer here")
+        expect(page.locator("#chain .note code")).to_have_text(f"likewise report {site.workspace.path}")
+        expect(page.locator("main")).not_to_contain_text("`")
+        expect(page.locator("#goal code")).to_contain_text(str(site.workspace.path))
     finally:
         site.kill()

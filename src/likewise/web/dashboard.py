@@ -7,13 +7,14 @@ from likewise.catalog import read_catalog
 from likewise.discovery.proposals import random_pairs
 from likewise.errors import LikewiseError
 from likewise.evaluation.ranking_stability import ranking_stability
+from likewise.evaluation.stability import Stability
 from likewise.evaluation.stopping.step import PAGE_ENTRIES, goal_status
 from likewise.labeling.consensus import TIES
 from likewise.labeling.dashboard import read_dashboard
 from likewise.labeling.step import current_rule
 from likewise.labeling.store.images import image_ids
 from likewise.labeling.store.pairs import pair_ids
-from likewise.status import workspace_status
+from likewise.status import WorkspaceStatus, workspace_status
 from likewise.web.pages import image_links
 from likewise.web.site import Site
 from likewise.workspace import read_json
@@ -27,9 +28,12 @@ def dashboard_context(site: Site) -> dict[str, Any]:
     keys = [row.query for row in dashboard.per_query]
     keys += [key for pair in dashboard.divided for key in (pair.query, pair.candidate)]
     ids = image_ids(site.engine, keys)
+    chain = _chain(site)
+    has_labels = not any(part["name"] == "labels" and part["state"] == "missing" for part in chain["parts"])
     pairs = pair_ids(site.engine, [(pair.query, pair.candidate) for pair in dashboard.divided])
     return {
         "project": dashboard.project.name,
+        "workspace": str(workspace.path),
         "paused": dashboard.project.paused,
         "repeat_share": dashboard.project.repeat_share,
         "ties": TIES[current_rule(workspace)],
@@ -49,8 +53,8 @@ def dashboard_context(site: Site) -> dict[str, Any]:
             for pair in dashboard.divided
         ],
         "cost": asdict(dashboard.cost),
-        "chain": _chain(site),
-        "stability": ranking_stability(workspace),
+        "chain": chain,
+        "stability": ranking_stability(workspace) if has_labels else Stability("Known after the first answers."),
         "goal": goal_status(workspace, dashboard.cost.hours_per_label, max_entries=PAGE_ENTRIES),
         "log": dashboard.log,
     }
@@ -63,7 +67,17 @@ def _chain(site: Site) -> dict[str, Any]:
     except LikewiseError as error:  # e.g. a file that cannot be read: the dashboard has other things to show
         return {"parts": [], "next": "", "problem": str(error)}
     shown = [part for part in found.parts if part.name in ("labels", "results", "report")]
-    return {"parts": [asdict(part) for part in shown], "next": found.next, "problem": ""}
+    return {"parts": [asdict(part) for part in shown], "next": _next_for_owner(found), "problem": ""}
+
+
+def _next_for_owner(found: WorkspaceStatus) -> str:
+    """What comes next for somebody who is looking at the site that the next command would start."""
+    serve = f"likewise label serve {found.workspace}"
+    if found.next.startswith(serve):
+        waiting = found.coverage.n_open_pairs if found.coverage is not None else 0
+        new = f" ({waiting:,} new pairs wait for a label)" if waiting else ""
+        return f"invited experts answer here{new}; `likewise report {found.workspace}` then measures the models"
+    return f"`{found.next}`" if found.next.startswith("likewise") else found.next
 
 
 def count_all_pairs(site: Site) -> int | None:

@@ -10,12 +10,17 @@ MAX_VALUES_LISTED = 200
 
 
 def filter_columns(catalog: pl.DataFrame) -> list[dict[str, Any]]:
-    """Every column that tells images apart, but for the key: its name, and its values where they can be listed."""
-    shown = []
+    """Every column that tells images apart, but for the key: its name, and its values where they can be listed.
+
+    Those with another value for every image come last: nobody filters by them first.
+    """
+    shown: list[dict[str, Any]] = []
+    single: list[dict[str, Any]] = []
     for name in catalog.columns:
         if name in (*MADE_COLUMNS, "image") or isinstance(catalog.schema[name], pl.List | pl.Struct | pl.Array):
             continue
         values = catalog[name].drop_nulls().cast(pl.String).unique()
+        column = {"name": name, "values": values.sort().to_list() if len(values) <= MAX_VALUES_LISTED else []}
         if len(values) > 1:
-            shown.append({"name": name, "values": values.sort().to_list() if len(values) <= MAX_VALUES_LISTED else []})
-    return shown
+            (single if len(values) == len(catalog) else shown).append(column)
+    return shown + single

@@ -1,5 +1,6 @@
 """Rendering a page: Jinja2 with everything escaped, and what every page needs."""
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from fastapi import HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader
+from markupsafe import Markup, escape
 
 from likewise.labeling.store.images import read_store_id
 from likewise.labeling.store.project import read_project
@@ -28,7 +30,13 @@ def _environment() -> Environment:
     loader = ChoiceLoader([FileSystemLoader(WEB_FOLDER / "templates"), PrefixLoader(added)])
     environment = Environment(loader=loader, autoescape=True, extensions=[PrefixedAddresses])
     environment.globals["owner_links"] = owner_links()
+    environment.filters["with_code"] = with_code
     return environment
+
+
+def with_code(text: str) -> Markup:
+    """A sentence with commands between backticks, as errors have them, for a page."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def render(request: Request, template: str, status_code: int = 200, **context: Any) -> HTMLResponse:

@@ -5,6 +5,12 @@ import { ask, boot, byId, element, fail, neighboursUrl, post, queryOf, tell, til
 const GROUPS_SHOWN = 40;
 const TILES_SHOWN = 12;
 const WAIT_MS = 500;
+const NONE = {
+  all: "No copies at these two settings: lower the cosine or raise the bits to look further.",
+  leaks: "No copy crosses items, a split or the two halves.",
+  open: "No group is left to decide.",
+  ignored: "No group is ignored.",
+};
 let found = null;
 let shown = GROUPS_SHOWN;
 let decisions = new Map();
@@ -91,7 +97,8 @@ function show() {
   const images = kept.reduce((sum, group) => sum + group.rows.length, 0);
   const leaking = all.filter((group) => group.leaks.some(([name]) => name !== "item") && group.state !== "ignored").length;
   const ignored = all.filter((group) => group.state === "ignored").length;
-  tell(`${kept.length.toLocaleString("en")} groups with ${images.toLocaleString("en")} images; ${leaking.toLocaleString("en")} cross a split or the two halves; ${ignored.toLocaleString("en")} ignored.`);
+  if (!kept.length) return tell(NONE[byId("show").value]);
+  return tell(`${kept.length.toLocaleString("en")} groups with ${images.toLocaleString("en")} images; ${leaking.toLocaleString("en")} cross a split or the two halves; ${ignored.toLocaleString("en")} ignored.`);
 }
 
 function card(group) {

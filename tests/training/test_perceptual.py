@@ -46,6 +46,8 @@ def test_the_gradient_is_that_of_the_loss() -> None:
         assert reached_metric.negative_log_likelihood < 0.95 * fit_metric(likelihood, 1e3).negative_log_likelihood
     wanted, reached = (each.negative_log_likelihood + 1e-3 * float((each.change**2).sum()) for each in (found, again))
     assert reached == pytest.approx(wanted, rel=1e-6)
+    for reached_metric in (found, again):  # the minimum, not where the solver had enough
+        assert np.abs(likelihood(likelihood.parameters(reached_metric), 1e-3)[1]).max() < 5e-6
 
 
 @pytest.mark.parametrize("unseen", UNSEEN_KINDS)

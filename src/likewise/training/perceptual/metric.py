@@ -17,8 +17,10 @@ from likewise.evaluation.auc import Floats, Ints
 from likewise.training.perceptual.answers import Answers
 
 MAX_ITERATIONS, SPARSE_ITERATIONS = 1000, 150
-TOLERANCE, SPARSE_TOLERANCE = 1e-9, 1e-7
+TOLERANCE, SPARSE_TOLERANCE = 1e-10, 1e-7
 """Of the value between two steps: printed digits are those of the minimum; sparse distances are float32, so coarser."""
+SLOPE_TOLERANCE, SPARSE_SLOPE_TOLERANCE = 1e-7, 1e-5
+"""Of the gradient's largest element, below which the solver stops too, whatever the value does."""
 MAX_DENSE_RATIO = 8  # all pairs at once while there are at most so many times as many as are needed
 PAIRS_PER_BLOCK = 2048
 START_LOG_SCALE = 0.5
@@ -146,6 +148,7 @@ class PenalisedLikelihood:
         self._distances = _distance_computer(self.pairs, len(coordinates))
         is_dense = isinstance(self._distances, _DenseDistances)
         self.tolerance = TOLERANCE if is_dense else SPARSE_TOLERANCE
+        self.slope_tolerance = SLOPE_TOLERANCE if is_dense else SPARSE_SLOPE_TOLERANCE
         self.max_iterations = MAX_ITERATIONS if is_dense else SPARSE_ITERATIONS
         total = float((answers.yes + answers.no).sum())
         self._yes, self._no = answers.yes / total, answers.no / total
@@ -227,7 +230,12 @@ def fit_metric(
         args=(shrinkage,),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": likelihood.max_iterations, "maxcor": 12, "ftol": likelihood.tolerance},
+        options={
+            "maxiter": likelihood.max_iterations,
+            "maxcor": 12,
+            "ftol": likelihood.tolerance,
+            "gtol": likelihood.slope_tolerance,
+        },
     )
     change = likelihood.change(found.x)
     penalty = shrinkage * float((change**2).sum())

@@ -20,6 +20,8 @@ def test_before_a_pool_exists_the_owner_reads_the_next_command_and_experts_wait(
             f"There are no pairs to label yet. Run likewise encode {workspace.path}"
         )
         expect(page.locator("main")).not_to_contain_text("–")  # no figure that nothing is known of
+        page.goto(f"{site.url}/owner/guidelines")
+        expect(page.locator("main")).to_contain_text(f"once likewise discover {workspace.path} has drawn them")
         page.goto(site.invite("Anna"))
         for way in ("work", "grid", "done"):
             page.goto(f"{site.url}/{way}")

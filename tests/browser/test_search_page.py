@@ -184,7 +184,7 @@ def test_several_encoders_are_offered(browser: Browser, two: Site, tmp_path: Pat
 def test_without_features_the_page_says_what_to_do(browser: Browser, empty: Site) -> None:
     with opened(browser) as page:
         come_in(page, empty)
-        expect(page.locator("main")).to_contain_text("likewise condition ask")
+        expect(page.locator("main")).to_contain_text(f"likewise condition ask {empty.workspace.path}")
         check(page)
 
 

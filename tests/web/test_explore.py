@@ -147,7 +147,7 @@ def test_without_vectors_the_way_out_is_named(workspace: WorkspaceFolder, tmp_pa
     with pytest.raises(lw.LikewiseError, match="likewise encode"):
         lw.Workspace(workspace.path).explore()
     with TestClient(create_app(SiteSettings(workspace, explore_without_login=True)), base_url=BASE) as client:
-        assert "likewise encode ws" in client.get("/explore").text
+        assert f"likewise encode {workspace.path}" in client.get("/explore").text
 
 
 def copies_of(client: TestClient) -> dict[str, Any]:

@@ -75,8 +75,16 @@ def guidelines(request: Request, who: CurrentOwner, site: CurrentSite) -> Respon
             choices.append(row | {"use": "", "answer": SIMILAR, "note": ""})
     project = read_project(site.engine)
     answers = GRADED_ANSWERS if project.graded else (SIMILAR, NOT_SIMILAR)
-    told = project.guidelines
-    return render(request, "guidelines.html", text=told, choices=choices, answers=answers, notice="", error="")
+    return render(
+        request,
+        "guidelines.html",
+        text=project.guidelines,
+        choices=choices,
+        answers=answers,
+        notice="",
+        error="",
+        workspace=str(site.settings.workspace.path),
+    )
 
 
 @router.post("/guidelines", dependencies=[CsrfForm])

@@ -17,6 +17,7 @@ from likewise.workspace import read_json, write_json
 sys.path.append(str(Path(__file__).parents[1]))
 
 from tests.hostile.attacking import Attack, attack, bundle_format, make_outfit_test, make_valid_bundle, outfit_formats
+from tests.hostile.extension_formats import EXTENSION_FORMATS
 from tests.hostile.formats import FORMATS, Format
 
 PAGE = Path(__file__).with_name("security.md")
@@ -28,7 +29,8 @@ def all_formats(work: Path) -> list[Format]:
         if not (work / name).exists():
             (work / name).mkdir(parents=True)
             make(work / name)
-    return [*FORMATS, bundle_format(work / "bundle" / "bundle"), *outfit_formats(work / "outfits")]
+    made = (bundle_format(work / "bundle" / "bundle"), *outfit_formats(work / "outfits"))
+    return [*FORMATS, *made, *EXTENSION_FORMATS]
 
 
 def row(form: Format, found: Attack) -> str:

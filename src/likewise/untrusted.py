@@ -10,17 +10,21 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from likewise.errors import LikewiseError
+from likewise.parquet_footer import unpacked_size
 
 if TYPE_CHECKING:
     import polars as pl
 
 MAX_DEPTH = 32
 MAX_TEXT = 4096  # characters of a key or a name
-MAX_CELLS = 50_000_000  # of a table in a bundle
+MAX_CELLS = 50_000_000  # values of a table in a bundle, those in lists too
+MAX_UNPACKED_BYTES = 2_000_000_000  # of its pages
+MAX_PACKING = 1000  # values, or bytes, for each byte of a file that its user chose
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 
@@ -114,22 +118,30 @@ def check_columns(table: "pl.DataFrame", columns: Mapping[str, ColumnRule], wher
 
 
 def read_untrusted_parquet(content: bytes | Path, where: str) -> "pl.DataFrame":
-    """A table of somebody else's: a file that its user chose, or a part of a bundle.
+    """A table of somebody else's: a part of a bundle, or a file that its user chose.
 
-    The latter is refused before it is unpacked if it would become more than a machine holds.
+    What would become more than a machine holds is refused before it is unpacked; of a file that its user chose, which
+    may be large, only where it says so in hardly any bytes.
     """
     import polars as pl
 
     try:
-        if isinstance(content, Path):
-            return pl.read_parquet(content, glob=False)
-        kinds = pl.read_parquet_schema(io.BytesIO(content))
-        n_rows = pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item()
-        if n_rows * max(1, len(kinds)) > MAX_CELLS:
-            raise LikewiseError(f"{where} has {n_rows:,} rows of {len(kinds)} columns: that is too much for one file.")
-        return pl.read_parquet(io.BytesIO(content))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        if isinstance(content, bytes):
+            _refuse_large(content, where, 0)
+            return pl.read_parquet(io.BytesIO(content))
+        if content.is_file():
+            with content.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
+                _refuse_large(mapped, where, MAX_PACKING * len(mapped))
+        return pl.read_parquet(content, glob=False)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         raise LikewiseError(f"{where} cannot be read ({_first_line(error)}): get it again.") from error
+
+
+def _refuse_large(content: bytes | mmap, where: str, allowed: int) -> None:
+    size = unpacked_size(content)
+    if size.n_values > max(MAX_CELLS, allowed) or size.n_bytes > max(MAX_UNPACKED_BYTES, allowed):
+        becomes = f"{size.n_values:,} values, {size.n_bytes >> 20:,} MB"
+        raise LikewiseError(f"{where} becomes {becomes}: that is too much for one file.")
 
 
 def read_untrusted_csv(text: str, where: str, separators: str = ",;\t") -> "pl.DataFrame":
@@ -139,7 +151,10 @@ def read_untrusted_csv(text: str, where: str, separators: str = ",;\t") -> "pl.D
     header = text.lstrip().split("\n", 1)[0].rstrip("\r")
     separator = max(separators, key=header.count)
     tidy_headers(next(csv.reader([header], delimiter=separator), []), where)
-    return pl.read_csv(io.BytesIO(text.encode()), separator=separator, infer_schema=False)
+    try:
+        return pl.read_csv(io.BytesIO(text.encode()), separator=separator, infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        raise LikewiseError(f"{where} cannot be read ({_first_line(error)}): write it again.") from error
 
 
 def _checked(values: "pl.Series", column: ColumnRule, where: str) -> "pl.Series":

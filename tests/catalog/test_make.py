@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 
 from likewise.catalog import catalog_fingerprint, load_image, make_catalog, read_catalog, select
-from likewise.catalog.check import MAX_PIXELS
+from likewise.catalog.check import MAX_PIXELS, check_image
+from likewise.catalog.images import open_picture
 from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder, read_json
@@ -107,6 +108,22 @@ def test_a_picture_has_a_hundred_million_pixels_at_most(tmp_path: Path) -> None:
     (found,) = made.problems.filter(~pl.col("kept")).iter_rows(named=True)
     assert (found["image"], found["problem"]) == ("larger.png", "unusable size")
     assert found["detail"] == "10001 x 10000: more than 100,000,000 pixels"
+
+
+def test_a_picture_that_is_postscript_is_never_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pillow would start Ghostscript for it, whatever the file is called."""
+    ran, program = tmp_path / "ran", tmp_path / "bin" / "gs"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ntouch {ran}\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    monkeypatch.setattr("PIL.EpsImagePlugin.gs_binary", None)
+    code = tmp_path / "dress.jpg"
+    code.write_text("%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 50 50\n%%EndComments\nshowpage\n%%EOF\n")
+    assert check_image(code).fault == ("unreadable", "not a picture that Pillow can open")
+    with pytest.raises(LikewiseError, match="cannot be read as a picture"):
+        open_picture(code, "this file")
+    assert not ran.exists()
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".jsonl"])

@@ -74,6 +74,10 @@ EXTENSIONS = (
     ),
     Command("train perceptual", ("train", "perceptual", "shop", "--with", "colour,layout", "--folds", "2")),
     Command("train perceptual --force", ("train", "perceptual", "shop", "--name", "old", "--folds", "2", "--force")),
+    Command(
+        "train perceptual --trunk",
+        ("train", "perceptual", "shop", "--trunk", "small?size=32", "--steps", "4", "--folds", "2", "--name", "whole"),
+    ),
     Command("outfits generate", ("outfits", "generate", "shop", "--n", "6")),
     Command("outfits train", ("outfits", "train", "shop", "--n-outfits", "60", "--with", "colour", "--epochs", "2")),
     Command("outfits make-test", ("outfits", "make-test", "shop", "--outfits", "30", "--trust-categories")),
@@ -136,6 +140,16 @@ EXTENSIONS = (
     Command("condition crops", ("condition", "crops", "genecis", "parts")),
     Command("condition verified", ("condition", "verified", "verifying", "--templates", "asked")),
     Command("outfits complete", ("outfits", "complete", "shop", "--item", IMAGE, *BY_COLOUR, "--save", "found.csv")),
+)
+TRAININGS = (
+    "train check",
+    "train perceptual",
+    "train perceptual --trunk",
+    "train finetune",
+    "outfits train",
+    "condition two-tower",
+    "condition train-text",
+    "condition train",
 )
 WRITE_NOTHING = {
     "outfits swap": ("outfits", "swap", "shop", "--item", IMAGE, "--change", IMAGE, *BY_COLOUR),

@@ -8,10 +8,12 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -78,16 +80,16 @@ class CommandServer:
 
 
 @contextmanager
-def command_server(place: Path, *, without: Sequence[str] = ()) -> Iterator[CommandServer]:
+def command_server(place: Path, *, without: Sequence[str] = (), threads: int = 1) -> Iterator[CommandServer]:
     """A server whose forks have imported everything before, but rooms that are not needed."""
     place.mkdir(parents=True, exist_ok=True)
-    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+    n_threads = {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads), "POLARS_MAX_THREADS": "1"}
     with subprocess.Popen(
         [sys.executable, "-m", "tests.crash.server", str(place), *without],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | one_thread | {"COLUMNS": "200", "XDG_CACHE_HOME": str(place / "cache")},
+        env=os.environ | n_threads | {"COLUMNS": "200", "XDG_CACHE_HOME": str(place / "cache")},
         cwd=Path(__file__).parents[2],
     ) as process:
         try:
@@ -209,10 +211,12 @@ def stop_everywhere(
     work: Path,
     at_most: int | None = None,
     seed: int = 0,
-) -> Kills:
+    until: float = inf,
+) -> Kills | None:
     """The same at less cost: one run waits before each write call, and the other server goes on with its folder's copy.
 
-    A process that ended there would leave the same bytes. What an earlier call left as well is not tried twice.
+    A process that ended there would leave the same bytes. What an earlier call left as well is not tried twice. After
+    the moment `until` nothing more is tried: what was found is kept beside the work, and the next time goes on there.
     """
     start_over(before, work, (*command.argv, *command.needs))
     whole = server.run(command.argv, work)
@@ -220,11 +224,16 @@ def stop_everywhere(
     wanted = folder_state(work, command)
     places = drawn_places(len(whole.events), at_most, seed)
     start_over(before, work, (*command.argv, *command.needs))
-    known, problems, n_stops, aside = dict[str, str | None](), list[str](), 0, work.with_name(f"{work.name}-waiting")
+    aside, tried = work.with_name(f"{work.name}-waiting"), work.with_name(f"{work.name}.tried.json")
+    shutil.rmtree(aside, ignore_errors=True)
+    found: dict[str, str | None] = json.loads(tried.read_text()) if tried.exists() else {}
+    known = dict[str, str | None]()
     for place, event in enumerate(stopped.stops(command.argv, work)):
-        if at_most is not None and place not in places:
+        where = f"ended before {place} ({event})"
+        if where in found or (at_most is not None and place not in places):
             continue
-        n_stops += 1
+        if time.monotonic() > until:
+            return None
         left = _what_was_left(work)
         if left not in known:
             work.rename(aside)
@@ -232,12 +241,14 @@ def stop_everywhere(
             known[left] = _run_again(server, command, work, wanted)
             shutil.rmtree(work)
             aside.rename(work)
-        if (problem := known[left]) is not None:
-            problems.append(f"{command.name}, ended before {place} ({event}): {problem}")
+        found[where] = known[left]
+        tried.write_text(json.dumps(found))
+    problems = [f"{command.name}, {where}: {problem}" for where, problem in found.items() if problem is not None]
     if different := differences(wanted, folder_state(work, command)):
         problems.append(f"{command.name} was disturbed by stops: differs in {', '.join(different[:6])}")
     shutil.rmtree(work)
-    return Kills(len(whole.events), n_stops, problems)
+    tried.unlink(missing_ok=True)
+    return Kills(len(whole.events), len(found), problems)
 
 
 def _what_was_left(work: Path) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.commands import CORE, WRITE_NOTHING, build_start
-from tests.crash.extension_commands import EXTENSIONS, build_extension_start
+from tests.crash.extension_commands import EXTENSIONS, TRAININGS, build_extension_start
 from tests.crash.extension_commands import WRITE_NOTHING as EXTENSIONS_WRITE_NOTHING
 from tests.crash.killing import EXTENSIONS as ROOMS_OF_EXTENSIONS
 from tests.crash.killing import (
@@ -64,6 +64,22 @@ def test_kills_at_every_write_of_the_core(core: Started, command: Command) -> No
 def test_kills_at_every_write_of_the_extensions(extensions: Started, command: Command) -> None:
     server, before, work = extensions
     assert kill_everywhere(server, command, before, work, KILLS).problems == []
+
+
+@pytest.fixture(scope="module")
+def two_threads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+    place = tmp_path_factory.mktemp("threads")
+    with command_server(place / "builder") as builder, command_server(place / "server", threads=2) as server:
+        build_extension_start(builder, place / "before")
+        yield server, place / "before", place / "work"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TRAININGS)
+def test_a_training_on_two_threads_gives_the_same_weights_killed_or_not(two_threads: Started, name: str) -> None:
+    server, before, work = two_threads
+    [command] = [each for each in EXTENSIONS if each.name == name]
+    assert kill_everywhere(server, command, before, work, at_most=3, seed=1).problems == []
 
 
 @pytest.mark.slow

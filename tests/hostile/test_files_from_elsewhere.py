@@ -17,7 +17,9 @@ import polars as pl
 import pytest
 
 from likewise.errors import LikewiseError
+from likewise.untrusted import read_untrusted_parquet
 from tests.hostile.attacking import attack, bundle_format, make_outfit_test, make_valid_bundle, outfit_formats
+from tests.hostile.extension_formats import EXTENSION_FORMATS
 from tests.hostile.formats import FORMATS, Format, read_bundle, read_outfit_answers, read_outfit_test, resigned_card
 
 FEW, MANY = 6, 200
@@ -43,8 +45,13 @@ def test_a_few_damaged_bundles(bundle: Path, outfit_test: Path) -> None:
         attack(form, FEW)
 
 
+@pytest.mark.parametrize("form", EXTENSION_FORMATS, ids=lambda form: form.name)
+def test_a_few_damaged_files_of_the_extensions(form: Format) -> None:
+    attack(form, FEW // 2)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", [*FORMATS, *EXTENSION_FORMATS], ids=lambda form: form.name)
 def test_many_damaged_files(form: Format) -> None:
     attack(form, MANY)
 
@@ -120,8 +127,55 @@ def test_a_table_that_unpacks_to_more_than_a_machine_holds(
         return table
 
     monkeypatch.setattr(pl, "read_parquet", refuse_large)
-    with pytest.raises(LikewiseError, match="2,000,000 rows of 1 columns: that is too much for one file"):
+    with pytest.raises(LikewiseError, match=r"becomes 2,000,0\d\d values, .* that is too much for one file"):
         read_bundle(copied)
+
+
+N_EQUAL = 60_000_000
+BOMBS = {
+    "a list of very many equal values": pl.DataFrame({"image": ["a"], "more": [pl.repeat(True, N_EQUAL, eager=True)]}),
+    "a word of very many letters": pl.DataFrame({"image": ["a"], "more": ["a" * 2_000_000]}),
+}
+
+
+def packed(table: pl.DataFrame) -> bytes:
+    file = BytesIO()
+    table.write_parquet(file)
+    assert file.tell() < 10_000
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_one_row_that_unpacks_to_more_than_a_machine_holds(bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither bytes nor rows tell."""
+    monkeypatch.setattr("likewise.untrusted.MAX_UNPACKED_BYTES", 1_000_000)
+    with pytest.raises(LikewiseError, match="that is too much for one file"):
+        read_untrusted_parquet(packed(BOMBS[bomb]), "the table")
+
+
+def test_a_footer_that_lies_about_its_values_is_not_believed() -> None:
+    """The heads of its pages, by which it is unpacked, say the truth."""
+    content = packed(BOMBS["a list of very many equal values"])
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    forged = content[:footer] + content[footer:].replace(varint(2 * N_EQUAL), varint(2 * 20_000_000))
+    assert forged != content and len(forged) == len(content)
+    with pytest.raises(LikewiseError, match="that is too much for one file"):
+        read_untrusted_parquet(forged, "the table")
+
+
+def test_a_file_of_ones_own_may_be_large_but_no_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb, large = tmp_path / "votes.parquet", tmp_path / "large.parquet"
+    bomb.write_bytes(packed(BOMBS["a list of very many equal values"]))
+    with pytest.raises(LikewiseError, match="that is too much for one file"):
+        read_untrusted_parquet(bomb, "the votes")
+    monkeypatch.setattr("likewise.untrusted.MAX_CELLS", 1000)
+    pl.DataFrame({"image": [f"{number}.jpg" for number in range(5000)]}).write_parquet(large)
+    assert len(read_untrusted_parquet(large, "the table")) == 5000
+
+
+def varint(number: int) -> bytes:
+    """As a footer writes numbers."""
+    return bytes([number]) if number < 0x80 else bytes([number & 0x7F | 0x80]) + varint(number >> 7)
 
 
 DEEP = "[" * 100_000 + "]" * 100_000

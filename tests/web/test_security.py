@@ -110,6 +110,14 @@ def test_bodies_have_a_limit(app: FastAPI) -> None:
     assert client.post("/api/answers", content=b"x" * 1_000_001).status_code == 413
 
 
+@pytest.mark.parametrize("written", ["chunked", "Chunked", "CHUNKED", "gzip, Chunked"])
+def test_a_body_of_unknown_length_is_refused_however_it_is_written(app: FastAPI, written: str) -> None:
+    """Names of encodings have no case; who sends without end need not be logged in."""
+    client = TestClient(app, base_url=BASE)
+    parts = (b"x" * 1000 for _ in range(3))
+    assert client.post("/api/answers", content=parts, headers={"Transfer-Encoding": written}).status_code == 413
+
+
 def test_text_of_people_is_escaped(owner: Browser, expert: Callable[[str], Browser], engine: Engine) -> None:
     code = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
     change_project(engine, name=code, guidelines=f"Look.\n\n{code}")

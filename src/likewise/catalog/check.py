@@ -17,7 +17,7 @@ from PIL import Image, ImageOps
 
 from likewise.catalog.content_digest import content_digest, file_digest
 from likewise.catalog.file_cards import is_no_picture
-from likewise.catalog.images import to_rgb
+from likewise.catalog.images import open_image, to_rgb
 from likewise.catalog.perceptual_hash import NO_HASH, perceptual_hash
 from likewise.machine import usable_cores
 from likewise.progress import ProgressCallback
@@ -77,7 +77,7 @@ def check_image(path: Path, *, any_file: bool = False) -> ImageCheck:
 
 def _check_content(content: bytes) -> ImageCheck:
     try:
-        picture = Image.open(io.BytesIO(content))
+        picture = open_image(io.BytesIO(content))
     except Image.DecompressionBombError:
         return ImageCheck(fault=("unusable size", f"more than {MAX_PIXELS:,} pixels"))
     except Exception:  # Pillow's plugins raise nearly anything on damaged headers

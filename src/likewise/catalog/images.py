@@ -11,6 +11,15 @@ from likewise.workspace import write_atomically
 
 IMAGE_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".avif", ".jfif", ".ppm"})
 
+STARTS_PROGRAMS = frozenset({"EPS"})
+"""Of the formats that Pillow reads, those that another program (Ghostscript) would be started for."""
+
+
+def open_image(source: Path | BinaryIO) -> Image.Image:
+    """As `Image.open`: what a file says of itself before it is unpacked; its name does not matter."""
+    Image.init()
+    return Image.open(source, formats=[name for name in Image.OPEN if name not in STARTS_PROGRAMS])
+
 
 def load_image(path: Path | BinaryIO, at_least: int | None = None) -> Image.Image:
     """Decode one picture, from a file or its bytes: upright by its EXIF tag, transparency laid on white, mode RGB.
@@ -20,7 +29,7 @@ def load_image(path: Path | BinaryIO, at_least: int | None = None) -> Image.Imag
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # odd EXIF blocks and large pictures: judged when the catalog is made
-        with Image.open(path) as picture:
+        with open_image(path) as picture:
             if at_least is not None and picture.format == "JPEG":
                 picture.draft("RGB", (at_least, at_least))
             upright = ImageOps.exif_transpose(picture)

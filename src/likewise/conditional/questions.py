@@ -8,26 +8,29 @@ from pathlib import Path
 
 import polars as pl
 
+from likewise.catalog.readers.table import read_table
 from likewise.conditional.picture_names import PictureNames
 from likewise.conditional.splits import QUERY_SCHEMA
 from likewise.errors import LikewiseError
+from likewise.untrusted import TEXT, ColumnRule, check_columns
+
+COLUMNS = {
+    "question": ColumnRule("whole", optional=True, low=0, high=2**53),
+    "reference": TEXT,
+    "condition": TEXT,
+    "targets": ColumnRule("texts"),
+}
 
 
 def read_questions(path: Path, catalog: pl.DataFrame) -> pl.DataFrame:
     """The questions with the catalog's keys; a picture that it does not have is a mistake."""
     if not path.is_file() or path.suffix not in (".jsonl", ".parquet"):
         raise LikewiseError(f"{path} is no table of questions: give JSON lines (.jsonl) or Parquet.")
-    try:
-        table = pl.read_parquet(path, glob=False) if path.suffix == ".parquet" else pl.read_ndjson(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise LikewiseError(f"{path} cannot be read ({str(error).splitlines()[0]}).") from error
+    table = read_table(path)
     if "targets" not in table.columns and "target" in table.columns:
+        table = check_columns(table, {"target": TEXT}, str(path))
         table = table.with_columns(pl.concat_list("target").alias("targets"))
-    missing = [name for name in ("reference", "condition", "targets") if name not in table.columns]
-    if missing:
-        raise LikewiseError(f"{path} has no column {', '.join(missing)} (it has {', '.join(table.columns)}).")
-    if not isinstance(table.schema["targets"], pl.List):
-        raise LikewiseError(f"{path}: `targets` must be a list of images for every question.")
+    table = check_columns(table, COLUMNS, str(path))
     numbers = table["question"] if "question" in table.columns else pl.int_range(table.height, eager=True)
     if numbers.is_duplicated().any():
         raise LikewiseError(f"{path} numbers two questions alike: `question` must be different for each.")

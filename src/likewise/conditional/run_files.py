@@ -10,8 +10,7 @@ Pictures are named as in `picture_names.py`.  Candidates that a run does not lis
 that it does not answer counts as not answered.
 """
 
-import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,16 +18,28 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from likewise.catalog.readers.parsing import read_text
+from likewise.catalog.readers.table import read_table
 from likewise.conditional.picture_names import PictureNames
 from likewise.conditional.protocol import Features, Floats, QueryBatch
 from likewise.conditional.towers import normalize
 from likewise.errors import LikewiseError
+from likewise.untrusted import TEXT, ColumnRule, check_columns
+from likewise.untrusted_arrays import read_npz
 from likewise.workspace import read_json
 
 RUN, QUERIES = "run", "queries"
 TREC_COLUMNS = 6
 NOT_QUESTIONS = ("version", "metric")
 """What submission files say beside their answers."""
+COLUMNS = {
+    "question": TEXT,
+    "image": TEXT,
+    "vector": ColumnRule("anything"),
+    "task": ColumnRule(null=True, optional=True),
+    "score": ColumnRule("number", optional=True),
+    "rank": ColumnRule("number", optional=True),
+}
 Question = tuple[str, int]
 """Task (empty where the file names none) and number."""
 Answers = dict[Question, dict[str, float]]
@@ -105,19 +116,21 @@ def read_query_vectors(path: Path, name: str | None = None) -> QueryVectors:
     _require(path, (".npz", ".parquet"), "query vectors")
     if path.suffix == ".parquet":
         table = _table(path, ("question", "vector"))
-        tasks = table["task"].cast(pl.String).to_list() if "task" in table.columns else [""] * table.height
+        tasks = [task or "" for task in table["task"]] if "task" in table.columns else [""] * table.height
         questions, rows = table["question"].to_list(), table["vector"].to_list()
     else:
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                questions = stored["questions"].tolist()
-                tasks = stored["tasks"].tolist() if "tasks" in stored else [""] * len(questions)
-                rows = stored["vectors"]
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise LikewiseError(f"{path} holds no query vectors ({error}): it needs `questions`, `vectors`.") from error
+        stored = read_npz(path, ("questions", "tasks", "vectors"))
+        flat = all(array.ndim == 1 for name, array in stored.items() if name != "vectors")
+        if not {"questions", "vectors"} <= stored.keys() or not flat:
+            raise LikewiseError(f"{path} holds no query vectors: it needs `questions` and `vectors`, one of each.")
+        questions = stored["questions"].tolist()
+        tasks = stored["tasks"].tolist() if "tasks" in stored else [""] * len(questions)
+        rows = stored["vectors"]
+    if len(tasks) != len(questions):
+        raise LikewiseError(f"{path} has {len(tasks)} tasks for {len(questions)} questions: write one for each.")
     try:
         vectors = np.asarray(rows, np.float32)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise LikewiseError(f"{path}: all query vectors must have the same width.") from error
     if vectors.ndim != 2 or len(vectors) != len(questions) != 0 or not np.isfinite(vectors).all():
         raise LikewiseError(f"{path}: one vector of finite numbers is needed for each of {len(questions)} questions.")
@@ -164,16 +177,14 @@ def _table_rows(path: Path) -> Iterable[Row]:
     if "score" not in table.columns and "rank" not in table.columns:
         raise LikewiseError(f"{path} has neither score nor rank (it has {', '.join(table.columns)}).")
     value = pl.col("score") if "score" in table.columns else -pl.col("rank").cast(pl.Float64, strict=False)
-    task = pl.col("task").cast(pl.String) if "task" in table.columns else pl.lit("")
-    chosen = table.select(
-        task, pl.col("question"), pl.col("image").cast(pl.String), value.cast(pl.Float64, strict=False).alias("score")
-    )
+    task = pl.col("task") if "task" in table.columns else pl.lit("")
+    chosen = table.select(task, "question", "image", value.cast(pl.Float64, strict=False).alias("score"))
     for of_task, question, image, score in chosen.iter_rows():
         yield of_task or "", _number(question, path), image, _score(score, path)
 
 
 def _trec_rows(path: Path) -> Iterable[Row]:
-    for line_number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for line_number, line in enumerate(read_text(path).split("\n"), 1):
         cells = line.split()
         if not cells:
             continue
@@ -189,19 +200,8 @@ def _require(path: Path, endings: tuple[str, ...], what: str) -> None:
 
 
 def _table(path: Path, needed: tuple[str, ...]) -> pl.DataFrame:
-    readers: dict[str, Callable[[Path], pl.DataFrame]] = {
-        ".csv": lambda file: pl.read_csv(file, infer_schema_length=None),
-        ".jsonl": pl.read_ndjson,
-        ".parquet": lambda file: pl.read_parquet(file, glob=False),
-    }
-    try:
-        table = readers[path.suffix](path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise LikewiseError(f"{path} cannot be read ({str(error).splitlines()[0]}).") from error
-    missing = [name for name in needed if name not in table.columns]
-    if missing:
-        raise LikewiseError(f"{path} has no column {', '.join(missing)} (it has {', '.join(table.columns)}).")
-    return table
+    columns = {name: COLUMNS[name] for name in needed} | {name: COLUMNS[name] for name in ("task", "score", "rank")}
+    return check_columns(read_table(path), columns, str(path))
 
 
 def _number(question: object, path: Path) -> int:

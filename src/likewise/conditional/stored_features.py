@@ -4,7 +4,6 @@ The file is a NumPy archive (.npz) with `images` (keys or file names), `image_fe
 one row each, with the lengths that the features have.
 """
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +19,7 @@ from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.lineage.record import Lineage
 from likewise.progress import ProgressCallback
+from likewise.untrusted_arrays import read_npz
 from likewise.workspace import WorkspaceFolder
 
 FEATURES_SPEC = "features:"
@@ -124,16 +124,13 @@ def _read(path: Path) -> dict[str, NDArray[np.generic]]:
 @cache
 def _loaded(path: Path, size: int, written: int) -> dict[str, NDArray[np.generic]]:
     """`size` and `written` make a file that was written again another one."""
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            missing = [name for name in ARRAYS if name not in stored]
-            if missing:
-                raise LikewiseError(f"{path} has no array {', '.join(missing)}: it needs {', '.join(ARRAYS)}.")
-            arrays = {name: stored[name] for name in ARRAYS}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise LikewiseError(f"{path} cannot be read ({error}): write it with `numpy.savez`.") from error
+    arrays = read_npz(path, ARRAYS)
+    if missing := [name for name in ARRAYS if name not in arrays]:
+        raise LikewiseError(f"{path} has no array {', '.join(missing)}: it needs {', '.join(ARRAYS)}.")
     for names, features in (("images", "image_features"), ("texts", "text_features")):
         shapes = arrays[names].shape, arrays[features].shape
+        if arrays[features].dtype.kind not in "fiu":
+            raise LikewiseError(f"{path}: `{features}` holds {arrays[features].dtype}, not numbers.")
         if arrays[features].ndim != 2 or shapes[0] != shapes[1][:1]:
             raise LikewiseError(f"{path}: `{features}` must have one row for each of `{names}` ({shapes}).")
         if not np.isfinite(arrays[features].astype(np.float64)).all():

@@ -13,11 +13,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from likewise.catalog.readers.table import read_table
 from likewise.conditional.protocol import Features, Floats, QueryBatch
 from likewise.conditional.templates.annotations import ImageAnnotations, readable_kind, readable_name
 from likewise.conditional.towers import normalize
 from likewise.errors import LikewiseError
+from likewise.untrusted import ColumnRule, check_columns
 
+DETECTION_COLUMNS = {
+    "image": ColumnRule(null=True),
+    "name": ColumnRule(null=True),
+    "score": ColumnRule("number", optional=True),
+}
 MIN_CONFIDENCE = 0.5
 
 
@@ -96,23 +103,12 @@ class DetectedObjects:
 
 def read_detections(path: Path, min_confidence: float = MIN_CONFIDENCE) -> DetectedObjects:
     """Detections of any detector: a CSV, Parquet or JSONL with `image`, `name` and, if it has one, `score`."""
-    readers: dict[str, Callable[[Path], pl.DataFrame]] = {
-        ".csv": lambda file: pl.read_csv(file, infer_schema_length=None),
-        ".parquet": lambda file: pl.read_parquet(file, glob=False),
-        ".jsonl": pl.read_ndjson,
-    }
-    if not path.exists() or path.suffix not in readers:
+    if not path.exists() or path.suffix not in (".csv", ".parquet", ".jsonl"):
         raise LikewiseError(f"{path} is no table of detections: give a CSV, Parquet or JSONL with `image` and `name`.")
-    try:
-        rows = readers[path.suffix](path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise LikewiseError(f"{path} cannot be read ({str(error).splitlines()[0]}).") from error
-    missing = [name for name in ("image", "name") if name not in rows.columns]
-    if missing:
-        raise LikewiseError(f"{path} has no column {', '.join(missing)} (it has {', '.join(rows.columns)}).")
+    rows = check_columns(read_table(path), DETECTION_COLUMNS, str(path))
     if "score" in rows.columns:
-        rows = rows.filter(pl.col("score").cast(pl.Float64) >= min_confidence)
+        rows = rows.filter(pl.col("score") >= min_confidence)
     bags: dict[str, set[str]] = {}
-    for image, name in rows.select(pl.col("image", "name").cast(pl.String)).drop_nulls().iter_rows():
+    for image, name in rows.select("image", "name").drop_nulls().iter_rows():
         bags.setdefault(image, set()).add(readable_name(name.lower()))
     return DetectedObjects({image: frozenset(names) for image, names in bags.items()})

@@ -14,6 +14,7 @@ import polars as pl
 from likewise.chain import table_digest
 from likewise.errors import LikewiseError
 from likewise.lineage.record import IMAGE_SCHEMA, TASKS, Examples, Lesson, Lineage
+from likewise.untrusted import read_untrusted_parquet
 from likewise.workspace import discard, write_atomically
 
 NAME = "lineage.parquet"
@@ -56,7 +57,7 @@ def to_bytes(lineage: Lineage) -> bytes:
 def from_bytes(content: bytes, where: str) -> Lineage:
     """The record that `to_bytes` wrote; `where` is named in an error."""
     try:
-        table = pl.read_parquet(io.BytesIO(content)).select(SCHEMA.names()).cast(dict(SCHEMA))  # type: ignore[arg-type]
+        table = read_untrusted_parquet(content, where).select(SCHEMA.names()).cast(dict(SCHEMA))  # type: ignore[arg-type]
         alone = {kind: tuple(table.filter(kind=kind)["key"]) for kind in ALONE}
         lessons = tuple(_lesson(part) for part in table.drop_nulls("lesson").partition_by("lesson"))
     except (pl.exceptions.PolarsError, ValueError, KeyError, TypeError) as error:

@@ -13,20 +13,36 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, cast, get_args
 
-import polars as pl
-
+from likewise.catalog.check import check_image
 from likewise.catalog.readers.table import read_table
 from likewise.errors import LikewiseError
+from likewise.evaluation.bundles.files import check_name
 from likewise.outfits.dimensions import AAT_PLAN
 from likewise.outfits.protocol import Item, OutfitQuestion, QuestionKind
+from likewise.untrusted import TEXT, ColumnRule, check_columns, check_line
 
 LAYOUTS = ("table", "a100")
 ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp"})
 CHOICE = re.compile(r"^(?:choice|answer|option)?[ _-]?([a-e])(?:[ _.-]|$)", re.IGNORECASE)
 LETTERS = "ABCDE"
+WORD, COUNT = ColumnRule(null=True, optional=True), ColumnRule("whole", null=True, optional=True, low=0, high=2**53)
+COLUMNS = {
+    "question": TEXT,
+    "items": ColumnRule("anything"),
+    "choices": ColumnRule("anything"),
+    **dict.fromkeys(("kind", "right", "category", "dimension", "sub_dimension"), WORD),
+    "blank": COUNT,
+}
+A100_COLUMNS = {
+    "test": TEXT,
+    "question": ColumnRule("whole", low=0, high=9999),
+    "answer": TEXT,
+    **dict.fromkeys(LETTERS, COUNT),
+}
 
 
 @dataclass(frozen=True)
@@ -53,21 +69,26 @@ def read_published_test(source: Path, layout: str = "table", images: Path | None
 
 
 def _read_table_test(path: Path, root: Path) -> PublishedTest:
-    table = read_table(path)
-    if absent := [name for name in ("question", "items", "choices") if name not in table.columns]:
-        raise LikewiseError(f"{path} has no column {', '.join(absent)}: a test needs question, items, choices, right.")
+    table = check_columns(read_table(path), COLUMNS, str(path))
     made, n_left_out = [], 0
+    is_picture = cache(lambda name: check_image(root / name).fault is None)
     for row in table.iter_rows(named=True):
-        items, choices = _names(row["items"]), _names(row["choices"])
+        items, choices = (_names(row[column], f"{path}: {column}") for column in ("items", "choices"))
+        for name in (*items, *choices):
+            check_name(name, str(path))
         if not items or len(choices) < 2:
             raise LikewiseError(f"{path}: question {row['question']} needs an item and two choices at least.")
-        if not all((root / name).is_file() for name in (*items, *choices)):
+        if not all(is_picture(name) for name in (*items, *choices)):
             n_left_out += 1
             continue
         kind = str(row.get("kind") or "FITB")
         if kind not in get_args(QuestionKind):
             raise LikewiseError(f"{path}: question {row['question']} is of kind {kind}, not LAT, AAT or FITB.")
-        right, people = _right(row.get("right"), choices, path, row["question"]), _counts(row.get("people"))
+        right, people = _right(row.get("right"), choices, path, row["question"]), _counts(row.get("people"), path)
+        if people and len(people) != len(choices):
+            raise LikewiseError(
+                f"{path}: question {row['question']} has {len(choices)} choices and {len(people)} counts."
+            )
         if kind == "LAT" and not people and right is not None:
             people = tuple(int(place == right) for place in range(len(choices)))
         if right is None and not people:
@@ -90,21 +111,29 @@ def _read_table_test(path: Path, root: Path) -> PublishedTest:
     return _checked(made, root, n_left_out, path)
 
 
-def _names(value: Any) -> list[str]:
-    if value is None:
-        return []
-    return [str(each) for each in value] if isinstance(value, list) else re.split(r"[;\s]+", str(value).strip())
+def _names(value: Any, where: str) -> list[str]:
+    """A list, or what `;` or spaces separate."""
+    parts = value if isinstance(value, list) else re.split(r"[;\s]+", str("" if value is None else value).strip())
+    if not all(isinstance(each, str | int) for each in parts):
+        raise LikewiseError(f"{where} holds {type(parts[0]).__name__}: write names, separated by spaces, or a list.")
+    return [check_line(str(each), "the name", where) for each in parts if each != ""]
 
 
-def _counts(value: Any) -> tuple[int, ...]:
-    return tuple(int(each) for each in _names(value)) if value is not None else ()
+def _counts(value: Any, path: Path) -> tuple[int, ...]:
+    """How many people chose what."""
+    counts = _names(value, f"{path}: people")
+    if not all(re.fullmatch(r"[0-9]{1,9}", each) for each in counts):
+        raise LikewiseError(
+            f"{path}: people are {' '.join(counts)[:60]!r}: write how many chose what, as whole numbers."
+        )
+    return tuple(map(int, counts))
 
 
 def _right(value: Any, choices: Sequence[str], path: Path, question: object) -> int | None:
     if value is None:
         return None
     text = str(value)
-    place = choices.index(text) if text in choices else int(text) if text.isdecimal() else -1
+    place = choices.index(text) if text in choices else int(text) if re.fullmatch(r"[0-9]{1,4}", text) else -1
     if not 0 <= place < len(choices):
         raise LikewiseError(f"{path}: question {question} has no choice {text}: count from 0, or name the picture.")
     return place
@@ -152,12 +181,10 @@ def _picture(path: Path, root: Path) -> Item:
 def _a100_answers(path: Path) -> dict[tuple[str, int], tuple[str, tuple[int, ...]]]:
     if not path.exists():
         raise LikewiseError(f"{path} is not there: it says what is right (test, question, answer, and A to E for LAT).")
-    table = read_table(path)
-    if absent := [name for name in ("test", "question", "answer") if name not in table.columns]:
-        raise LikewiseError(f"{path} has no column {', '.join(absent)}.")
+    table = check_columns(read_table(path), A100_COLUMNS, str(path))
     counted = [letter for letter in LETTERS if letter in table.columns]
     found = {}
-    for row in table.with_columns(pl.col("test", "answer").cast(pl.String)).iter_rows(named=True):
+    for row in table.iter_rows(named=True):
         counts = tuple(int(row[letter]) for letter in counted if row[letter] is not None)
         found[row["test"].upper(), int(row["question"])] = (row["answer"].strip().upper(), counts)
     return found

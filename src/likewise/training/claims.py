@@ -10,12 +10,17 @@ from pathlib import Path
 
 import polars as pl
 
+from likewise.catalog.readers.parsing import read_text
 from likewise.errors import LikewiseError
+from likewise.untrusted import TEXT, ColumnRule, check_columns, read_untrusted_csv
 from likewise.workspace import write_json
 
 REPORTED_COLUMNS = {"paper", "year", "loss"}
 IMPROVED_COLUMNS = {"paper", "baseline", "baseline_value", "value"}
 NON_DATASET_COLUMNS = {"paper", "venue", "year", "loss"}
+PERCENT = ColumnRule("number", null=True, low=0.0, high=100.0)
+POSITIVE = ColumnRule("number", low=1e-9, high=1e9)
+IMPROVED_RULES = {"paper": TEXT, "baseline": TEXT, "baseline_value": POSITIVE, "value": POSITIVE}
 
 
 @dataclass(frozen=True)
@@ -31,15 +36,15 @@ def read_claims(path: Path) -> Claims:
     """Read either layout."""
     if not path.is_file():
         raise LikewiseError(f"{path} does not exist: give the CSV of claims that you cite.")
-    try:
-        table = pl.read_csv(path, infer_schema_length=None)
-    except pl.exceptions.PolarsError as error:
-        raise LikewiseError(f"{path} cannot be read as CSV ({error}): see docs/training.md for its columns.") from error
+    table = read_untrusted_csv(read_text(path), str(path), ",")
     columns = set(table.columns)
     if columns >= IMPROVED_COLUMNS:
+        table = check_columns(table, IMPROVED_RULES, str(path))
         return Claims(path.name, improved=_improved(table))
     if columns >= REPORTED_COLUMNS:
         data = [column for column in table.columns if column not in NON_DATASET_COLUMNS]
+        rules = {"paper": TEXT, "loss": TEXT} | dict.fromkeys(data, PERCENT)
+        table = check_columns(table, rules, str(path))
         return Claims(path.name, reported=_reported(table, data))
     raise LikewiseError(
         f"{path} has the columns {', '.join(table.columns)}: claims need {', '.join(sorted(REPORTED_COLUMNS))} "

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from likewise.catalog.images import open_picture
+from likewise.catalog.images import open_image, open_picture
 from likewise.errors import LikewiseError
 
 UPLOADS_KEPT = 64
@@ -30,7 +30,7 @@ class Upload:
 def refuse_large_picture(content: bytes) -> None:
     """Raise for more pixels than a camera takes, by what the file says before it is unpacked."""
     try:
-        width, height = Image.open(BytesIO(content)).size
+        width, height = open_image(BytesIO(content)).size
     except Exception:  # no picture at all: whoever opens it says so
         return
     if width * height > MAX_UPLOAD_PIXELS:

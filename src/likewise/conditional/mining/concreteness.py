@@ -11,8 +11,10 @@ from typing import Any
 
 import polars as pl
 
+from likewise.catalog.readers.parsing import read_text
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
+from likewise.untrusted import tidy_headers
 
 UNKNOWN = -1.0
 _IRREGULAR = {"men": "man", "clothes": "clothes", "jeans": "jeans"}
@@ -31,11 +33,19 @@ class Concreteness:
                 f"there are no concreteness ratings at {path}: name the file of Brysbaert et al. (2014), "
                 "or mine with `--concreteness none`."
             )
-        table = pl.read_csv(path, separator="\t", quote_char=None, infer_schema=False, truncate_ragged_lines=True)
-        table = table.rename({name: name.strip() for name in table.columns})
+        content = read_text(path).encode()
+        try:
+            table = pl.read_csv(
+                content, separator="\t", quote_char=None, infer_schema=False, truncate_ragged_lines=True
+            )
+        except pl.exceptions.PolarsError as error:
+            raise LikewiseError(f"{path} cannot be read ({str(error).splitlines()[0]}).") from error
+        table.columns = tidy_headers(table.columns, str(path))
         if not {"Word", "Conc.M"} <= set(table.columns):
             raise LikewiseError(f"{path} has no columns Word and Conc.M: it is not the file of ratings.")
         means = table["Conc.M"].str.strip_chars().cast(pl.Float64, strict=False)
+        if len(odd := (means.is_nan() | means.is_infinite() | (means < 0)).fill_null(False).arg_true()):
+            raise LikewiseError(f"{path}, row {odd[0] + 1}: {table['Conc.M'][int(odd[0])]!r} is no rating.")
         words = table["Word"].str.strip_chars().str.to_lowercase()
         return cls({word: mean for word, mean in zip(words, means, strict=True) if word and mean is not None})
 

@@ -20,6 +20,7 @@ from likewise.untrusted import (
     read_untrusted_csv,
     read_untrusted_parquet,
 )
+from likewise.untrusted_arrays import read_npz
 
 KEY_NAMES = ("image", "images", "key", "keys", "path", "paths", "file", "filename", "id", "ids")
 READABLE = ".npy (with --keys), .npz, .parquet or .safetensors"
@@ -123,12 +124,12 @@ def _npy(path: Path) -> VectorsAndKeys:
 
 
 def _npz(path: Path) -> VectorsAndKeys:
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        tables = [name for name in arrays.files if arrays[name].ndim == 2]
-        lists = [name for name in arrays.files if arrays[name].ndim == 1 and arrays[name].dtype.kind in "UST"]
-        keys = next((name for name in KEY_NAMES if name in lists), lists[0] if lists else None)
-        images = _texts(arrays[keys], path) if keys else None
-        return arrays[_only(tables, path, "two-dimensional arrays")], images
+    arrays = read_npz(path)
+    tables = [name for name, array in arrays.items() if array.ndim == 2]
+    lists = [name for name, array in arrays.items() if array.ndim == 1 and array.dtype.kind in "UST"]
+    keys = next((name for name in KEY_NAMES if name in lists), lists[0] if lists else None)
+    images = _texts(arrays[keys], path) if keys else None
+    return arrays[_only(tables, path, "two-dimensional arrays")], images
 
 
 def _texts(stored: NDArray[Any], path: Path) -> list[str]:

@@ -12,6 +12,7 @@ import polars as pl
 from likewise.encoders.storage.files import meta_file
 from likewise.lineage.files import from_bytes, lineage_file, read_lineage, sidecar_file, to_bytes
 from likewise.lineage.record import Lineage
+from likewise.untrusted_arrays import read_npz
 
 KEY = "lineage"
 
@@ -39,8 +40,8 @@ def as_array(lineage: Lineage) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
 
 
 def _npz(path: Path) -> bytes | None:
-    with np.load(path, allow_pickle=False) as arrays:
-        return arrays[KEY].tobytes() if KEY in arrays.files else None
+    found = read_npz(path, (KEY,))
+    return found[KEY].tobytes() if found else None
 
 
 def _parquet(path: Path) -> bytes | None:

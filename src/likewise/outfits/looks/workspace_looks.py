@@ -13,7 +13,7 @@ from likewise.catalog.table import read_catalog
 from likewise.encoders.model_cards import DEFAULT_ENCODERS
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.running.pictures import encode_pictures
-from likewise.lineage.guard import EvaluationSet
+from likewise.lineage.guard import EvaluationSet, Screening
 from likewise.lineage.record import Lineage
 from likewise.outfits.looks.scorer import make_scorer
 from likewise.outfits.looks.stylist import LookStylist
@@ -21,7 +21,7 @@ from likewise.outfits.looks.wardrobe import Wardrobe
 from likewise.outfits.models.card import models_folder
 from likewise.outfits.models.feature_source import WorkspaceFeatures, joined_vectors
 from likewise.outfits.models.registry import open_model
-from likewise.outfits.protocol import OutfitModel
+from likewise.outfits.protocol import Item, OutfitModel
 from likewise.outfits.screening import Digests, outfit_examples, picture_digest, screen_outfit_models
 from likewise.outfits.vectors import VectorLookup
 from likewise.workspace import WorkspaceFolder
@@ -68,11 +68,17 @@ class OpenedLook:
     notes: tuple[str, ...] = ()
     digests: Digests = field(default_factory=dict)
 
-    def said(self, rows: Sequence[int]) -> list[str]:
-        """What was guessed, and what the guard says where the model learned from this look or from items of it."""
-        look = [self.stylist.wardrobe.items[row] for row in rows]
+    def look(self, rows: Sequence[int]) -> list[Item]:
+        return [self.stylist.wardrobe.items[row] for row in rows]
+
+    def screening(self, look: Sequence[Item]) -> Screening:
+        """What the guard finds: whether the model learned from this look, or from items of it."""
         asked = EvaluationSet("outfits", "this look", outfit_examples(look, self.digests, [look]))
-        return [*self.notes, *screen_outfit_models([self.model], asked).notes([self.model.name])]
+        return screen_outfit_models([self.model], asked)
+
+    def said(self, rows: Sequence[int]) -> list[str]:
+        """What was guessed, and the guard's sentences."""
+        return [*self.notes, *self.screening(self.look(rows)).notes([self.model.name])]
 
 
 def open_look(

@@ -25,6 +25,7 @@ from likewise.outfits.training.run_folder import claim_folder, fingerprint_examp
 from likewise.outfits.training.triplets import KIND as TRIPLET_KIND
 from likewise.outfits.training.triplets import triplet_examples
 from likewise.progress import ProgressCallback
+from likewise.untrusted import TEXT, ColumnRule, check_columns
 from likewise.workspace import WorkspaceFolder, read_parquet
 
 
@@ -145,6 +146,15 @@ def read_outfits(
     return found, len(every) - len(found)
 
 
+OUTFIT_COLUMNS = {
+    "outfit": TEXT,
+    "item": TEXT,
+    "image": ColumnRule(null=True, optional=True),
+    "category": ColumnRule(null=True, optional=True),
+    "position": ColumnRule("whole", optional=True),
+}
+
+
 def read_outfit_rows(workspace: WorkspaceFolder, catalog: pl.DataFrame, path: Path | None = None) -> pl.DataFrame:
     """A table of outfits, or the one that a data set brought, with images and categories.
 
@@ -159,9 +169,8 @@ def read_outfit_rows(workspace: WorkspaceFolder, catalog: pl.DataFrame, path: Pa
     rows = read_table(path) if path else read_parquet(table, "likewise new --reader")
     if "item" not in rows.columns or "outfit" not in rows.columns:
         raise LikewiseError(f"outfits need the columns outfit and item; these have {', '.join(rows.columns)}.")
-    rows = rows.with_columns(pl.col("outfit", "item").cast(pl.String)).unique(
-        ["outfit", "item"], keep="first", maintain_order=True
-    )
+    rows = check_columns(rows, OUTFIT_COLUMNS, str(path or table))
+    rows = rows.unique(["outfit", "item"], keep="first", maintain_order=True)
     about = catalog.unique("item", keep="first", maintain_order=True).select("item", "image", "category")
     absent = [name for name in ("image", "category") if name not in rows.columns]
     if absent:

@@ -12,7 +12,10 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from likewise.errors import LikewiseError
+from likewise.lineage.guard import MARK
 from likewise.outfits.looks.stylist import LookFilter, LookRating, LookStylist, Reason, Suggestion
+from likewise.outfits.looks.workspace_looks import OpenedLook
+from likewise.outfits.protocol import Item
 from likewise.outfits.rules import GROUPS
 from likewise.outfits.web.look_service import LookService, is_own
 from likewise.outfits.web.views import pictures
@@ -164,6 +167,8 @@ def _view(service: LookService, site: Site, asked: LookAddress) -> dict[str, Any
         for row, name in zip(rows, names, strict=True)
     ]
     offers = [offer(one, asked.swap) for one in offered]
+    learned = _learned(opened, opened.look(rows))
+    completed = [*rows, *(one.row for one in offered)] if asked.do == "complete" and offered else []
     have = {one["slot"] for one in worn}
     slots = [name for names in GROUPS.values() for name in names if len(stylist.wardrobe.candidates(name))]
     return {
@@ -176,17 +181,28 @@ def _view(service: LookService, site: Site, asked: LookAddress) -> dict[str, Any
         "why": _why(stylist, rows, asked, rating, card),
         "better": [offer(one, stylist.wardrobe.items[rating.items[0].row].item) for one in better] if rating else [],
         "models": service.models(),
+        "mark": MARK,
         "model": asked.model or service.models()[0],
         "categories": sorted({item.category for item in stylist.wardrobe.items if item.category}),
         "complete": asked.link(do="complete"),
-        "add_all": asked.link([*names, *(one["item"] for one in offers)]) if asked.do == "complete" and offers else "",
+        "learned": learned,
+        "add_all": asked.link([*names, *(one["item"] for one in offers)]) if completed else "",
+        "completed_learned": _learned(opened, opened.look(completed)),
         "where": asked.where,
         "items": names,
-        "looks": _saved_looks(saved, links, asked),
+        "looks": _saved_looks(opened, saved, links, asked),
         "n_saved": saved["outfit"].n_unique(),
         "saved": asked.do == "saved",
-        "notes": opened.said(rows),
+        "notes": [] if learned else opened.said(rows),
     }
+
+
+def _learned(opened: OpenedLook, look: Sequence[Item]) -> str:
+    """What the model learned of a look: the whole, items of it, or nothing."""
+    [overlap] = opened.screening(look).overlaps
+    if not look or not overlap.learned:
+        return ""
+    return "this very look" if overlap.n_answers else f"outfits with {overlap.n_images} of its {len(look)} items"
 
 
 def _said(item: str) -> str:
@@ -230,13 +246,16 @@ def _sentence(stylist: LookStylist, reason: Reason) -> str:
     return reason.sentence.replace(reason.name, said)
 
 
-def _saved_looks(saved: pl.DataFrame, links: dict[str, Any], asked: LookAddress) -> list[dict[str, Any]]:
+def _saved_looks(
+    opened: OpenedLook, saved: pl.DataFrame, links: dict[str, Any], asked: LookAddress
+) -> list[dict[str, Any]]:
     """The newest first."""
     looks = list(saved.group_by("outfit", maintain_order=True))[::-1]
     return [
         {
             "outfit": outfit[0],
             "open": asked.link(rows["item"].to_list()),
+            "learned": _learned(opened, [Item(*row) for row in rows.select("item", "category", "image").iter_rows()]),
             "pictures": [(links[image], category) for image, category in rows.select("image", "category").iter_rows()],
         }
         for outfit, rows in looks[:SHOWN]

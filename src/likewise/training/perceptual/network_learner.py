@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from likewise.encoders.families.run_files import TrainedRun, write_run
+from likewise.encoders.networks.device import repeatable_kernels
 from likewise.evaluation.auc import Floats
 from likewise.lineage.record import Lineage
 from likewise.progress import ProgressCallback
@@ -46,6 +47,7 @@ class NetworkLearner:
     def n_threads(self) -> int:
         return 1  # torch keeps all cores busy with one
 
+    @repeatable_kernels()
     def fit(
         self,
         answers: Answers,

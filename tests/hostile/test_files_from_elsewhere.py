@@ -8,6 +8,7 @@ listed.
 import json
 import math
 import shutil
+import zipfile
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +17,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from likewise.conditional.run_files import read_query_vectors
+from likewise.encoders.storage.external_vectors import read_external_vectors
+from likewise.encoders.storage.file_lineage import read_file_lineage
 from likewise.errors import LikewiseError
 from likewise.untrusted import read_untrusted_parquet
 from tests.hostile.attacking import attack, bundle_format, make_outfit_test, make_valid_bundle, outfit_formats
@@ -176,6 +180,30 @@ def test_a_file_of_ones_own_may_be_large_but_no_bomb(tmp_path: Path, monkeypatch
 def varint(number: int) -> bytes:
     """As a footer writes numbers."""
     return bytes([number]) if number < 0x80 else bytes([number & 0x7F | 0x80]) + varint(number >> 7)
+
+
+@pytest.mark.parametrize(
+    "read", [read_query_vectors, lambda path: read_external_vectors(path, None), read_file_lineage]
+)
+def test_arrays_that_unpack_to_more_than_a_machine_holds(
+    read: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the large one is none that is asked for."""
+    monkeypatch.setattr("likewise.untrusted_archives.MAX_UNPACKED_BYTES", 1_000_000)
+    path = tmp_path / "mine.npz"
+    small = {"questions": np.arange(2), "vectors": np.eye(2), "images": np.array(["a", "b"])}
+    np.savez_compressed(path, more=np.zeros(10_000_000), **small)
+    with pytest.raises(LikewiseError, match="becomes 76 MB: that is too much for one file"):
+        read(path)
+
+
+def test_an_array_that_claims_more_than_it_holds(tmp_path: Path) -> None:
+    path, content = tmp_path / "mine.npz", BytesIO()
+    np.lib.format.write_array_header_1_0(content, {"descr": "<f8", "fortran_order": False, "shape": (1 << 40, 1 << 20)})
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("vectors.npy", content.getvalue())
+    with pytest.raises(LikewiseError, match="cannot be read as npz"):
+        read_external_vectors(path, None)
 
 
 DEEP = "[" * 100_000 + "]" * 100_000

@@ -25,7 +25,7 @@ from likewise.conditional.protocol import Features, Floats, QueryBatch
 from likewise.conditional.towers import normalize
 from likewise.errors import LikewiseError
 from likewise.untrusted import TEXT, ColumnRule, check_columns
-from likewise.untrusted_arrays import read_npz
+from likewise.untrusted_archives import read_npz
 from likewise.workspace import read_json
 
 RUN, QUERIES = "run", "queries"

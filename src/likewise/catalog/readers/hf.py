@@ -21,6 +21,7 @@ from likewise.catalog.readers.parsing import PARSE_ERRORS, AnnotationParser, rea
 from likewise.catalog.readers.reading import MalformedLine, Reading, SourceFile
 from likewise.catalog.readers.table import with_numbers
 from likewise.errors import LikewiseError
+from likewise.untrusted import read_untrusted_parquet
 
 IMAGES_PER_BATCH = 256
 
@@ -71,9 +72,11 @@ def _splits(path: Path) -> list[tuple[str | None, list[Path], dict[str, Any]]]:
 
 
 def _load(file: Path) -> pl.DataFrame:
+    if file.suffix != ".arrow":
+        return read_untrusted_parquet(file, str(file))
     try:
-        return pl.read_ipc_stream(file) if file.suffix == ".arrow" else pl.read_parquet(file, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
+        return pl.read_ipc_stream(file)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise LikewiseError(f"{file} cannot be read ({str(error).splitlines()[0]}): copy it again.") from error
 
 

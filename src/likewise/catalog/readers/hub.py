@@ -18,6 +18,7 @@ from likewise.catalog.readers.embedded_images import FILE_SIGNATURES
 from likewise.catalog.readers.parsing import AnnotationParser
 from likewise.catalog.readers.reading import MalformedLine, Reading, SourceFile
 from likewise.errors import LikewiseError
+from likewise.untrusted import read_untrusted_parquet
 from likewise.workspace import discard, write_atomically
 
 QRELS = {"query-id": "query", "corpus-id": "candidate", "score": "label"}
@@ -108,9 +109,6 @@ def _parquet(folder: Path, parser: AnnotationParser) -> pl.DataFrame:
         raise LikewiseError(f"{folder} has no Parquet file: download the data set again.")
     parts = []
     for file in files:
-        try:
-            parts.append(pl.read_parquet(file, glob=False))
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise LikewiseError(f"{file} cannot be read ({str(error).splitlines()[0]}): copy it again.") from error
+        parts.append(read_untrusted_parquet(file, str(file)))
         parser.files.append(SourceFile(parser.name(file.absolute()), len(parts[-1])))
     return pl.concat(parts, how="diagonal_relaxed")

@@ -8,6 +8,7 @@ settings, the owner's password hash, questions and notes. So keep it as private 
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from likewise.labeling.store.clock import now
 from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.models import Base
 from likewise.labeling.store.schema import LATEST_VERSION
+from likewise.untrusted_archives import refuse_large_archive
 from likewise.workspace import write_atomically
 
 FORMAT = "likewise-votes"
@@ -66,6 +68,7 @@ def restore_votes(engine: Engine, path: Path, *, replace: bool = False) -> Votes
     """Put a backup into a database that has no votes; with `replace`, in the place of what it has. All or nothing."""
     try:
         with zipfile.ZipFile(path) as archive:
+            refuse_large_archive(archive, path)
             note = json.loads(archive.read(NOTE))
             if not isinstance(note, dict) or note.get("format") != FORMAT:
                 raise LikewiseError(f"{path} is no backup of votes: give a file that `likewise label backup` wrote.")
@@ -87,7 +90,7 @@ def restore_votes(engine: Engine, path: Path, *, replace: bool = False) -> Votes
             return VotesBackup(note["rows"])
     except OSError as error:
         raise LikewiseError(f"{path} cannot be read ({error.strerror}): check its path.") from error
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError, RecursionError, EOFError, zlib.error) as error:
         raise LikewiseError(f"{path} is damaged or no backup of votes ({error}): nothing was restored.") from error
 
 

@@ -1,4 +1,7 @@
-"""Arrays of somebody else's .npz: what would become more than a machine holds is refused before it is unpacked."""
+"""Zip archives of somebody else, such as the arrays of an .npz.
+
+What would become more than a machine holds is refused before it is unpacked.
+"""
 
 import zipfile
 from collections.abc import Sequence
@@ -14,13 +17,18 @@ MAX_UNPACKED_BYTES = 2_000_000_000
 MAX_PACKING = 50  # a larger file may become so many times its size
 
 
+def refuse_large_archive(archive: zipfile.ZipFile, path: Path) -> None:
+    """Before a part of it is read; no part becomes more than the archive says."""
+    n_bytes = sum(part.file_size for part in archive.infolist())
+    if n_bytes > max(MAX_UNPACKED_BYTES, MAX_PACKING * path.stat().st_size):
+        raise LikewiseError(f"{path} becomes {n_bytes >> 20:,} MB: that is too much for one file.")
+
+
 def read_npz(path: Path, names: Sequence[str] = ()) -> dict[str, NDArray[Any]]:
     """Its arrays, or of those that are named the ones that are there."""
     try:
         with zipfile.ZipFile(path) as archive:
-            n_bytes = sum(part.file_size for part in archive.infolist())
-        if n_bytes > max(MAX_UNPACKED_BYTES, MAX_PACKING * path.stat().st_size):
-            raise LikewiseError(f"{path} becomes {n_bytes >> 20:,} MB: that is too much for one file.")
+            refuse_large_archive(archive, path)
         with np.load(path, allow_pickle=False) as stored:
             return {name: stored[name] for name in names or stored.files if name in stored.files}
     except LikewiseError:

@@ -191,9 +191,16 @@ DEFENCES = (
     Defence(
         "slow clients",
         "web/connections.py",
-        "self.transport.close()",
-        "pass",
+        "self._deadline = None\n            if not self.transport.is_closing():\n                self.transport.close()",
+        "self._deadline = None",
         f"{CONNECTIONS}::test_a_request_that_never_arrives_is_ended",
+    ),
+    Defence(
+        "endless headers",
+        "web/connections.py",
+        "self._head_bytes > MAX_HEAD_BYTES",
+        "False",
+        f"{CONNECTIONS}::test_headers_without_end_are_ended",
     ),
     Defence(
         "many connections",

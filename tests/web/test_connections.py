@@ -71,6 +71,35 @@ def test_a_request_that_never_arrives_is_ended(sent: bytes) -> None:
         assert closes(connection)
 
 
+ENDLESS = [
+    b"GET /",
+    b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: ",
+    b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nX: ",
+]
+
+
+@pytest.mark.parametrize("sent", ENDLESS)
+@pytest.mark.parametrize("more", [b"a" * 1000, b"a: b\r\n" * 200])
+def test_headers_without_end_are_ended(sent: bytes, more: bytes) -> None:
+    """Long before the time of a request is over: each would be kept in memory."""
+    with site(seconds=60) as port, socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(sent)
+        sent_bytes = 0
+        with pytest.raises(OSError):  # a pipe that is broken, or a connection that is reset
+            while sent_bytes < 20_000_000:
+                connection.sendall(more)
+                sent_bytes += len(more)
+        assert httpx.get(f"http://127.0.0.1:{port}/").json() == "127.0.0.1"
+
+
+def test_many_requests_and_large_bodies_of_one_connection_are_answered() -> None:
+    with site(seconds=60) as port, httpx.Client() as client:
+        for _ in range(150):
+            assert client.get(f"http://127.0.0.1:{port}/", headers={"X-Long": "a" * 1000}).json() == "127.0.0.1"
+        assert client.post(f"http://127.0.0.1:{port}/", content=b"a" * 900_000).json() == 900_000
+        assert client.get(f"http://127.0.0.1:{port}/").json() == "127.0.0.1"
+
+
 def test_the_second_request_of_a_connection_has_its_time_too() -> None:
     with site() as port, socket.create_connection(("127.0.0.1", port)) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -1,20 +1,27 @@
 """From a table of products and a table of outfits to a number, and to looks that are completed, changed and rated."""
 
 import json
+from html import unescape
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from fastapi.testclient import TestClient
 from PIL import Image
 
 from likewise.errors import LikewiseError
+from likewise.labeling.store.experts import open_owner_session
 from likewise.outfits.looks.scorer import CosineScorer, PlainScorer
 from likewise.outfits.looks.stylist import LookFilter, LookStylist
 from likewise.outfits.looks.variety import diversify
 from likewise.outfits.looks.wardrobe import Wardrobe
 from likewise.outfits.models.mean_cosine import MeanCosineModel
 from likewise.outfits.vectors import VectorLookup
+from likewise.web.app import create_app
+from likewise.web.security import SESSION_COOKIE, csrf_token
+from likewise.web.settings import SiteSettings
+from likewise.workspace import WorkspaceFolder
 from tests.cli.conftest import Run, run
 
 __all__ = ["run"]
@@ -139,6 +146,27 @@ def test_a_look_passes_the_guard(run: Run, shop: Path, looks: Path) -> None:
     assert done.code == 0, done.err
     said = run("outfits", "rate", looks, "--with", "popular", "--item", "shirts-red-1", "--item", "bags-red-1").out
     assert "popular † learned from" in said.replace("\n", " ")
+
+
+def test_the_page_marks_looks_that_the_model_learned_from(run: Run, shop: Path, looks: Path) -> None:
+    run("outfits", "train", looks, "--model", "popular", "--with", "colour", "--outfits", shop / "outfits.csv")
+    worn = pl.read_csv(shop / "outfits.csv").filter(outfit=0)["item"].to_list()
+    app = create_app(SiteSettings(WorkspaceFolder(looks)))
+    client = TestClient(app, base_url="http://127.0.0.1")
+    client.cookies.set(SESSION_COOKIE, open_owner_session(app.state.site.engine))
+
+    def page(items: list[str], model: str = "popular", **more: str) -> str:
+        return unescape(client.get("/owner/looks", params={"with": model, "item": items} | more).text)
+
+    marked = page(worn)
+    assert "alternatives †</h1>" in marked and "† popular learned from this very look" in marked
+    assert "† popular learned from outfits with 2 of its 2 items" in page([worn[0], "bags-sand-1"])
+    assert "learned from" not in page(worn, "mean-cosine:colour")
+    assert "† popular learned from outfits with" in page(worn[:1], do="complete").partition('id="offers"')[2]
+    csrf = csrf_token(client.cookies[SESSION_COOKIE])
+    client.post("/owner/looks/save", data={"csrf_token": csrf, "item": worn, "with": "popular"})
+    assert "† learned from this very look" in page([]).partition('class="saved-looks"')[2]
+    assert "learned from" not in page([], "mean-cosine:colour")
 
 
 def test_fast_scores_are_those_of_the_model() -> None:

@@ -108,7 +108,8 @@ def read_asked(path: Path) -> None:
 
 
 def read_seen(path: Path) -> None:
-    read_detections(path)
+    bags = read_detections(path).bags
+    one_line([image for image in bags if image.strip()])
 
 
 def read_papers(path: Path) -> None:

@@ -31,6 +31,8 @@ def read_questions(path: Path, catalog: pl.DataFrame) -> pl.DataFrame:
         table = check_columns(table, {"target": TEXT}, str(path))
         table = table.with_columns(pl.concat_list("target").alias("targets"))
     table = check_columns(table, COLUMNS, str(path))
+    if table.is_empty():
+        raise LikewiseError(f"{path} asks no question: write one row for each.")
     numbers = table["question"] if "question" in table.columns else pl.int_range(table.height, eager=True)
     if numbers.is_duplicated().any():
         raise LikewiseError(f"{path} numbers two questions alike: `question` must be different for each.")

@@ -24,7 +24,7 @@ from likewise.conditional.picture_names import PictureNames
 from likewise.conditional.protocol import Features, Floats, QueryBatch
 from likewise.conditional.towers import normalize
 from likewise.errors import LikewiseError
-from likewise.untrusted import TEXT, ColumnRule, check_columns
+from likewise.untrusted import TEXT, ColumnRule, check_columns, check_line
 from likewise.untrusted_archives import read_npz
 from likewise.workspace import read_json
 
@@ -129,7 +129,8 @@ def read_query_vectors(path: Path, name: str | None = None) -> QueryVectors:
     if len(tasks) != len(questions):
         raise LikewiseError(f"{path} has {len(tasks)} tasks for {len(questions)} questions: write one for each.")
     try:
-        vectors = np.asarray(rows, np.float32)
+        with np.errstate(over="ignore"):  # too large for float32: refused below, as infinite
+            vectors = np.asarray(rows, np.float32)
     except (TypeError, ValueError) as error:
         raise LikewiseError(f"{path}: all query vectors must have the same width.") from error
     if vectors.ndim != 2 or len(vectors) != len(questions) != 0 or not np.isfinite(vectors).all():
@@ -191,7 +192,7 @@ def _trec_rows(path: Path) -> Iterable[Row]:
         if len(cells) != TREC_COLUMNS:
             raise LikewiseError(f"{path}, line {line_number}: expected `question Q0 image rank score tag`.")
         task, _, question = cells[0].rpartition("/")
-        yield task, _number(question, path), cells[2], _score(cells[4], path)
+        yield check_line(task, "the task", str(path)), _number(question, path), cells[2], _score(cells[4], path)
 
 
 def _require(path: Path, endings: tuple[str, ...], what: str) -> None:

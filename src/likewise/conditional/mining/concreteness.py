@@ -14,9 +14,10 @@ import polars as pl
 from likewise.catalog.readers.parsing import read_text
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
-from likewise.untrusted import tidy_headers
+from likewise.untrusted import ColumnRule, check_columns, tidy_headers
 
 UNKNOWN = -1.0
+COLUMNS = {"Word": ColumnRule(null=True), "Conc.M": ColumnRule("number", null=True, low=0.0, high=10.0)}
 _IRREGULAR = {"men": "man", "clothes": "clothes", "jeans": "jeans"}
 
 
@@ -43,10 +44,9 @@ class Concreteness:
         table.columns = tidy_headers(table.columns, str(path))
         if not {"Word", "Conc.M"} <= set(table.columns):
             raise LikewiseError(f"{path} has no columns Word and Conc.M: it is not the file of ratings.")
-        means = table["Conc.M"].str.strip_chars().cast(pl.Float64, strict=False)
-        if len(odd := (means.is_nan() | means.is_infinite() | (means < 0)).fill_null(False).arg_true()):
-            raise LikewiseError(f"{path}, row {odd[0] + 1}: {table['Conc.M'][int(odd[0])]!r} is no rating.")
-        words = table["Word"].str.strip_chars().str.to_lowercase()
+        table = table.with_columns(pl.col("Word", "Conc.M").str.strip_chars().replace("", None))
+        table = check_columns(table, COLUMNS, str(path))
+        words, means = table["Word"].str.to_lowercase(), table["Conc.M"]
         return cls({word: mean for word, mean in zip(words, means, strict=True) if word and mean is not None})
 
     def rating(self, word: str) -> float:

@@ -7,6 +7,7 @@ import polars as pl
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.trec import RUN_SCHEMA, TrecRun, read_run
+from likewise.untrusted import ColumnRule, check_columns, read_untrusted_csv
 
 TABLES = {".csv": ",", ".tsv": "\t"}
 RUN_FILES = (*TABLES, ".run", ".trec", ".txt", ".res")
@@ -19,12 +20,13 @@ def read_run_file(path: Path, known: Collection[str] = ()) -> TrecRun:
     if separator is None:
         return read_run(path, known)
     try:
-        table = pl.read_csv(path, separator=separator, infer_schema=False)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise LikewiseError(f"{path} cannot be read as a table ({str(error).splitlines()[0]}).") from error
+        table = read_untrusted_csv(path.read_text(encoding="utf-8-sig", errors="replace"), str(path), separator)
+    except OSError as error:
+        raise LikewiseError(f"{path} cannot be read as a table ({error.strerror}).") from error
     result = next((name for name in RESULT_NAMES if name in table.columns), None)
     if result is None or not {"query", "rank"} <= set(table.columns):
         raise LikewiseError(f"{path} has the columns {', '.join(table.columns)}: it needs query, result and rank.")
+    table = check_columns(table, {"query": ColumnRule(null=True), result: ColumnRule(null=True)}, str(path))
     ranks = table["rank"].str.strip_chars().cast(pl.Int64, strict=False)
     odd = (ranks.is_null() | table["query"].is_null() | table[result].is_null()).arg_true()
     if len(odd):

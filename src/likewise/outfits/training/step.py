@@ -170,6 +170,8 @@ def read_outfit_rows(workspace: WorkspaceFolder, catalog: pl.DataFrame, path: Pa
     if "item" not in rows.columns or "outfit" not in rows.columns:
         raise LikewiseError(f"outfits need the columns outfit and item; these have {', '.join(rows.columns)}.")
     rows = check_columns(rows, OUTFIT_COLUMNS, str(path or table))
+    if len(blank := (rows["outfit"].str.strip_chars() == "").arg_true()):
+        raise LikewiseError(f"{path or table}, row {blank[0] + 1}: the column outfit is empty: name the outfit.")
     rows = rows.unique(["outfit", "item"], keep="first", maintain_order=True)
     about = catalog.unique("item", keep="first", maintain_order=True).select("item", "image", "category")
     absent = [name for name in ("image", "category") if name not in rows.columns]

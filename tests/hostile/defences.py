@@ -295,7 +295,7 @@ DEFENCES = (
     ),
     Defence(
         "columns of files",
-        "untrusted.py",
+        "untrusted/checks.py",
         "table = table.with_columns(_checked(table[name], column, where).alias(name))",
         "pass",
         "tests/hostile/test_files_from_elsewhere.py::test_a_few_damaged_files",
@@ -309,14 +309,14 @@ DEFENCES = (
     ),
     Defence(
         "large tables",
-        "untrusted.py",
+        "untrusted/checks.py",
         "if size.n_values > max(MAX_CELLS, allowed) or size.n_bytes > max(MAX_UNPACKED_BYTES, allowed):",
         "if False:",
         "tests/hostile/test_files_from_elsewhere.py::test_a_table_that_unpacks_to_more_than_a_machine_holds",
     ),
     Defence(
         "packed arrays",
-        "untrusted_archives.py",
+        "untrusted/archives.py",
         "if n_bytes > max(MAX_UNPACKED_BYTES, MAX_PACKING * path.stat().st_size):",
         "if False:",
         "tests/hostile/test_files_from_elsewhere.py::test_arrays_that_unpack_to_more_than_a_machine_holds",

@@ -118,7 +118,7 @@ def test_a_table_that_unpacks_to_more_than_a_machine_holds(
     bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Many equal rows take some bytes: refused by their number, before they are unpacked."""
-    monkeypatch.setattr("likewise.untrusted.MAX_CELLS", 1_000_000)
+    monkeypatch.setattr("likewise.untrusted.checks.MAX_CELLS", 1_000_000)
     copied = Path(shutil.copytree(bundle, tmp_path / "bundle"))
     pl.DataFrame({"image": ["a"] * 2_000_000}).write_parquet(copied / "gallery.parquet")
     assert (copied / "gallery.parquet").stat().st_size < 100_000
@@ -152,7 +152,7 @@ def packed(table: pl.DataFrame) -> bytes:
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_one_row_that_unpacks_to_more_than_a_machine_holds(bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither bytes nor rows tell."""
-    monkeypatch.setattr("likewise.untrusted.MAX_UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr("likewise.untrusted.checks.MAX_UNPACKED_BYTES", 1_000_000)
     with pytest.raises(LikewiseError, match="that is too much for one file"):
         read_untrusted_parquet(packed(BOMBS[bomb]), "the table")
 
@@ -172,7 +172,7 @@ def test_a_file_of_ones_own_may_be_large_but_no_bomb(tmp_path: Path, monkeypatch
     bomb.write_bytes(packed(BOMBS["a list of very many equal values"]))
     with pytest.raises(LikewiseError, match="that is too much for one file"):
         read_untrusted_parquet(bomb, "the votes")
-    monkeypatch.setattr("likewise.untrusted.MAX_CELLS", 1000)
+    monkeypatch.setattr("likewise.untrusted.checks.MAX_CELLS", 1000)
     pl.DataFrame({"image": [f"{number}.jpg" for number in range(5000)]}).write_parquet(large)
     assert len(read_untrusted_parquet(large, "the table")) == 5000
 
@@ -189,10 +189,10 @@ def test_arrays_that_unpack_to_more_than_a_machine_holds(
     read: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the large one is none that is asked for."""
-    monkeypatch.setattr("likewise.untrusted_archives.MAX_UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr("likewise.untrusted.archives.MAX_UNPACKED_BYTES", 1_000_000)
     path = tmp_path / "mine.npz"
-    small = {"questions": np.arange(2), "vectors": np.eye(2), "images": np.array(["a", "b"])}
-    np.savez_compressed(path, more=np.zeros(10_000_000), **small)
+    images = np.array(["a", "b"])
+    np.savez_compressed(path, more=np.zeros(10_000_000), questions=np.arange(2), vectors=np.eye(2), images=images)
     with pytest.raises(LikewiseError, match="becomes 76 MB: that is too much for one file"):
         read(path)
 

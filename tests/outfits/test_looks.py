@@ -156,7 +156,8 @@ def test_the_page_marks_looks_that_the_model_learned_from(run: Run, shop: Path, 
     client.cookies.set(SESSION_COOKIE, open_owner_session(app.state.site.engine))
 
     def page(items: list[str], model: str = "popular", **more: str) -> str:
-        return unescape(client.get("/owner/looks", params={"with": model, "item": items} | more).text)
+        asked: dict[str, str | list[str]] = {"with": model, "item": items, **more}
+        return unescape(client.get("/owner/looks", params=asked).text)
 
     marked = page(worn)
     assert "alternatives †</h1>" in marked and "† popular learned from this very look" in marked

@@ -10,13 +10,14 @@ Pictures are named as in `picture_names.py`.  Candidates that a run does not lis
 that it does not answer counts as not answered.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from likewise.catalog.readers.parsing import read_text
 from likewise.catalog.readers.table import read_table
@@ -25,7 +26,7 @@ from likewise.conditional.protocol import Features, Floats, QueryBatch
 from likewise.conditional.towers import normalize
 from likewise.errors import LikewiseError
 from likewise.untrusted import TEXT, ColumnRule, check_columns, check_line
-from likewise.untrusted_archives import read_npz
+from likewise.untrusted.archives import read_npz
 from likewise.workspace import read_json
 
 RUN, QUERIES = "run", "queries"
@@ -117,7 +118,8 @@ def read_query_vectors(path: Path, name: str | None = None) -> QueryVectors:
     if path.suffix == ".parquet":
         table = _table(path, ("question", "vector"))
         tasks = [task or "" for task in table["task"]] if "task" in table.columns else [""] * table.height
-        questions, rows = table["question"].to_list(), table["vector"].to_list()
+        questions = table["question"].to_list()
+        rows: Sequence[Any] | NDArray[Any] = table["vector"].to_list()
     else:
         stored = read_npz(path, ("questions", "tasks", "vectors"))
         flat = all(array.ndim == 1 for name, array in stored.items() if name != "vectors")

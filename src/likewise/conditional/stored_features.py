@@ -19,7 +19,7 @@ from likewise.conditional.towers import TwoTower
 from likewise.errors import LikewiseError
 from likewise.lineage.record import Lineage
 from likewise.progress import ProgressCallback
-from likewise.untrusted_archives import read_npz
+from likewise.untrusted.archives import read_npz
 from likewise.workspace import WorkspaceFolder
 
 FEATURES_SPEC = "features:"

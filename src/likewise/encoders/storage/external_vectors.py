@@ -20,7 +20,7 @@ from likewise.untrusted import (
     read_untrusted_csv,
     read_untrusted_parquet,
 )
-from likewise.untrusted_archives import read_npz
+from likewise.untrusted.archives import read_npz
 
 KEY_NAMES = ("image", "images", "key", "keys", "path", "paths", "file", "filename", "id", "ids")
 READABLE = ".npy (with --keys), .npz, .parquet or .safetensors"

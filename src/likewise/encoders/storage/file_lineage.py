@@ -12,7 +12,7 @@ import polars as pl
 from likewise.encoders.storage.files import meta_file
 from likewise.lineage.files import from_bytes, lineage_file, read_lineage, sidecar_file, to_bytes
 from likewise.lineage.record import Lineage
-from likewise.untrusted_archives import read_npz
+from likewise.untrusted.archives import read_npz
 
 KEY = "lineage"
 

@@ -22,7 +22,7 @@ from likewise.labeling.store.clock import now
 from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.models import Base
 from likewise.labeling.store.schema import LATEST_VERSION
-from likewise.untrusted_archives import refuse_large_archive
+from likewise.untrusted.archives import refuse_large_archive
 from likewise.workspace import write_atomically
 
 FORMAT = "likewise-votes"

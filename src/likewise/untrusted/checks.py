@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from likewise.errors import LikewiseError
-from likewise.parquet_footer import unpacked_size
+from likewise.untrusted.parquet_footer import unpacked_size
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,9 +1,8 @@
-"""The tables of outfits.md on very many outfits: `python docs/outfits_scale.py FOLDER` (fifteen minutes of one core).
+"""The table of outfits.md on very many outfits: `python docs/outfits_scale.py FOLDER` (about ten minutes of one core).
 
-Every row is a process of its own: outfits of made items (vectors on disk, in clusters; eight categories, three to five
-random items), read from a table, one epoch of `type-aware` in batches of 256, with one negative at random and one near
-for every item. Memory is the peak of the whole process, with the pages of the vectors' file that it looked at. Another
-process looks for the near negatives of one whole category twice, through the index and exactly.
+Every row is a process of its own: outfits of made items (vectors on disk, 20 categories, three to five random items),
+read from a table, one epoch of `type-aware` in batches of 256. Memory is the peak of the whole process, with the
+pages of the vectors' file that it looked at.
 """
 
 import argparse
@@ -17,52 +16,44 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from marks import fill, paragraph
+from marks import fill
 
 PAGE = Path(__file__).with_name("outfits.md")
-N_ITEMS, DIM, N_CATEGORIES = 200_000, 256, 8  # 25,000 items a category: enough for an index
-N_CENTRES, SPREAD = 2_000, 0.7
+N_ITEMS, DIM, N_CATEGORIES = 200_000, 256, 20
 SIZES = (10_000, 100_000, 1_000_000)
-BATCH, N_NEGATIVES = 256, 2
+BATCH, N_NEGATIVES = 256, 1
 BLOCK = 20_000
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--one", type=int, help="Measure this number of outfits (0: the index), and print JSON.")
+    parser.add_argument("--one", type=int, help="Measure this number of outfits, and print JSON.")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    if given.one is not None:
-        print(json.dumps(measure(given.folder, given.one) if given.one else measure_index(given.folder)))
+    if given.one:
+        print(json.dumps(measure(given.folder, given.one)))
         return
     make_vectors(given.folder / "vectors.npy")
-    index, *found = [measured(given.folder, n) for n in (0, *SIZES)]
-    fill(PAGE, {"outfits-scale": table(found), "outfits-scale-index": index_sentence(index)})
-
-
-def measured(folder: Path, n: int) -> dict[str, float]:
-    """By a process of its own, or from what it wrote before."""
-    kept = folder / f"{n}.json"
-    if not kept.exists():
-        if n:
-            make_outfits(folder / f"{n}.parquet", n)
-        words = [sys.executable, __file__, str(folder), "--one", str(n)]
-        done = subprocess.run(words, check=True, capture_output=True, text=True)
-        kept.write_text(done.stdout.splitlines()[-1])
-    found: dict[str, float] = json.loads(kept.read_text())
-    return found
+    found = []
+    for n in SIZES:
+        kept = given.folder / f"{n}.json"
+        if not kept.exists():
+            make_outfits(given.folder / f"{n}.parquet", n)
+            words = [sys.executable, __file__, str(given.folder), "--one", str(n)]
+            done = subprocess.run(words, check=True, capture_output=True, text=True)
+            kept.write_text(done.stdout.splitlines()[-1])
+        found.append(json.loads(kept.read_text()))
+    fill(PAGE, {"outfits-scale": table(found)})
 
 
 def make_vectors(path: Path) -> None:
     if path.exists():
         return
     rng = np.random.default_rng(0)
-    centres = rng.normal(size=(N_CENTRES, DIM))
     vectors = np.lib.format.open_memmap(path, "w+", np.float32, (N_ITEMS, DIM))
     for start in range(0, N_ITEMS, BLOCK):
-        own = centres[rng.integers(N_CENTRES, size=BLOCK)]
-        vectors[start : start + BLOCK] = own + SPREAD * rng.normal(size=(BLOCK, DIM))
+        vectors[start : start + BLOCK] = rng.normal(size=(BLOCK, DIM))
     vectors.flush()
 
 
@@ -114,37 +105,6 @@ def measure(folder: Path, n: int) -> dict[str, float]:
         "megabytes_read": megabytes_read,
         "megabytes": peak_megabytes(),
     }
-
-
-def measure_index(folder: Path) -> dict[str, float]:
-    """The near negatives of one category, through the index and exactly: seconds, and the share of the exact ones."""
-    from likewise.outfits.training import negatives
-
-    items = np.arange(0, N_ITEMS, N_CATEGORIES)
-    vectors = np.load(folder / "vectors.npy", mmap_mode="r")[items]
-    types = np.zeros(len(items), np.int64)
-    began = time.process_time()
-    indexed = negatives.nearest_of_type(vectors, types, items)
-    middle = time.process_time()
-    negatives.MIN_INDEXED = N_ITEMS
-    exact = negatives.nearest_of_type(vectors, types, items)
-    ended = time.process_time()
-    found = np.mean([len(np.intersect1d(one, other)) / len(other) for one, other in zip(indexed, exact, strict=True)])
-    return {
-        "n_items": len(items),
-        "n_near": exact.shape[1],
-        "seconds_index": middle - began,
-        "seconds_exact": ended - middle,
-        "found": float(found),
-    }
-
-
-def index_sentence(index: dict[str, float]) -> str:
-    return paragraph(
-        f"Of one category of {index['n_items']:,.0f} items the index found {100 * index['found']:.1f} % of the "
-        f"{index['n_near']:.0f} items most alike of each, in {index['seconds_index']:.0f} s; an exact search takes "
-        f"{index['seconds_exact']:.0f} s."
-    )
 
 
 def peak_megabytes() -> float:

@@ -133,7 +133,7 @@ def test_questions_of_ones_own_ask_the_whole_catalog(run: Run, tmp_path: Path, t
         ("a.json", '{"one": ["a"]}', "no number of a question"),
         ("a.json", "[]", "is no run"),
         ("a.csv", "question,image\n1,a\n", "neither score nor rank"),
-        ("a.csv", "question,image,score\n1,a,much\n", "is no score"),
+        ("a.csv", "question,image,score\n1,a,much\n", "score is .much., not a number"),
         ("a.trec", "1 Q0 a 1\n", "line 1"),
         ("a.pdf", "", "is no file of a run"),
     ],

@@ -60,7 +60,7 @@ def from_bytes(content: bytes, where: str) -> Lineage:
         table = read_untrusted_parquet(content, where).select(SCHEMA.names()).cast(dict(SCHEMA))  # type: ignore[arg-type]
         alone = {kind: tuple(table.filter(kind=kind)["key"]) for kind in ALONE}
         lessons = tuple(_lesson(part) for part in table.drop_nulls("lesson").partition_by("lesson"))
-    except (pl.exceptions.PolarsError, ValueError, KeyError, TypeError) as error:
+    except (pl.exceptions.PolarsError, LikewiseError, ValueError, KeyError, TypeError) as error:
         first = str(error).split("\n", 1)[0]
         raise LikewiseError(f"{where} does not say what a model learned from ({first}): make it again.") from error
     return Lineage(lessons, **alone)

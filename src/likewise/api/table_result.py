@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from html import escape
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_ROWS_SHOWN = 20
+MAX_WIDTH_SHOWN = 100  # characters of a row: the measures that do not fit are named below the table
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,8 +43,14 @@ class TableResult:
         """What `repr` shows, as text."""
         return self.table
 
+    def not_shown(self) -> str:
+        """What the short form leaves out."""
+        n_more = len(self.short_table()) - MAX_ROWS_SHOWN
+        return f"... and {n_more:,} more rows in .table" if n_more > 0 else ""
+
     def __repr__(self) -> str:
-        return "\n".join(part for part in (self.title, _as_text(self.short_table()), self.note) if part)
+        parts = (self.title, _as_text(self.short_table()), self.not_shown(), self.note)
+        return "\n".join(part for part in parts if part)
 
     def _repr_html_(self) -> str:
         shown = self.short_table()
@@ -51,7 +59,8 @@ class TableResult:
             for row in shown.head(MAX_ROWS_SHOWN).iter_rows()
         )
         head = "".join(f"<th>{escape(name)}</th>" for name in shown.columns)
-        more = f"<p>{_more(shown)}</p>" if len(shown) > MAX_ROWS_SHOWN else ""
+        left_out = self.not_shown()
+        more = f"<p>{escape(left_out)}</p>" if left_out else ""
         return (
             f"<div><p><strong>{escape(self.title)}</strong></p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>{more}"
@@ -93,13 +102,16 @@ class IntervalResult(TableResult):
         return set(rows.filter(pl.col("learned"))[self.name_column]) if "learned" in rows.columns else set()
 
     def short_table(self) -> pl.DataFrame:
-        return pl.DataFrame(
-            [
-                {self.name_column: f"{name} {MARK}" if name in self.learned else name}
-                | {measure: percent_interval(*cells[name]) for measure, cells in self._cells().items() if name in cells}
-                for name in self.names
-            ]
-        )
+        """The first measures, as many as fit in a line."""
+        full = self._text_table()
+        widths = [_width(full, name) for name in full.columns]
+        n_shown = sum(total <= MAX_WIDTH_SHOWN for total in accumulate(width + 2 for width in widths))
+        return full[:, : max(n_shown, 2)]
+
+    def not_shown(self) -> str:
+        left_out = self.measures[self.short_table().width - 1 :]
+        more = f"also in .table: {', '.join(left_out)}" if left_out else ""
+        return "\n".join(part for part in (super().not_shown(), more) if part)
 
     def plot(self, measure: str | None = None) -> "Figure":
         """Every model's value of one measure with its interval."""
@@ -108,6 +120,17 @@ class IntervalResult(TableResult):
         if cells is None:
             raise LikewiseError(f"{shown} was not measured: choose from {', '.join(self.measures)}.")
         return interval_plot({name: cells[name] for name in self.names if name in cells}, f"{shown} (%)")
+
+    def _text_table(self) -> pl.DataFrame:
+        """Models down, measures across, as text."""
+        cells = self._cells()
+        return pl.DataFrame(
+            [
+                {self.name_column: f"{name} {MARK}" if name in self.learned else name}
+                | {measure: percent_interval(*found[name]) for measure, found in cells.items() if name in found}
+                for name in self.names
+            ]
+        )
 
     def _cells(self) -> dict[str, dict[str, Interval]]:
         """Value and interval by measure and model."""
@@ -162,13 +185,15 @@ def percent_interval(value: float | None, low: float | None, high: float | None)
 
 def _as_text(table: pl.DataFrame) -> str:
     shown = [table.columns, *([_cell(value) for value in row] for row in table.head(MAX_ROWS_SHOWN).iter_rows())]
-    widths = [max(len(row[column]) for row in shown) for column in range(table.width)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown]
-    return "\n".join([*lines, _more(table)] if len(table) > MAX_ROWS_SHOWN else lines)
+    widths = [_width(table, name) for name in table.columns]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in shown
+    )
 
 
-def _more(table: pl.DataFrame) -> str:
-    return f"... and {len(table) - MAX_ROWS_SHOWN:,} more rows in .table"
+def _width(table: pl.DataFrame, name: str) -> int:
+    """Of a column, in characters."""
+    return max(len(name), *(len(_cell(value)) for value in table[name].head(MAX_ROWS_SHOWN)), 0)
 
 
 def _cell(value: Any) -> str:

@@ -13,7 +13,7 @@ import polars as pl
 
 from benchmarks.timing import print_beside
 from likewise.catalog.readers import read_tables
-from likewise.conditional.composers import baselines
+from likewise.conditional.composers import baseline_methods
 from likewise.conditional.evaluate import recall_table, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     data = parser.parse_args(arguments).data
     templates = read_tables(data / "genecis", "genecis")["templates"]
     features = ImageTextFeatures.random(templates, DIM)
-    image, text, both = baselines()
+    image, text, both = baseline_methods()
     found = score_templates(templates, features, [both])
     value = recall_table({"random": found}).filter(task="average", measure="Recall@1")["value"].item()
     assert abs(value - one_by_one(templates, features)) < 1e-3, "both ways must agree"

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.timing import medians, print_beside
-from likewise.encoders.networks.device import place, to_device
+from likewise.encoders.networks.device import move_to_device, to_device
 from likewise.training.methods import METHODS_BY_NAME, PUBLISHED_BEST_VALUES, LossMethod
 from likewise.training.network import build_embedder, load_trunk, set_training_mode, trunk_recipe
 from likewise.training.plan import TrainingPlan, make_plan
@@ -83,7 +83,7 @@ def compare_memory_formats(encoder: str, batch: int) -> None:
     seconds = medians(
         {
             "as they come": partial(network_step, plain, pixels),
-            "channels last": partial(network_step, place(placed), to_device(pixels.numpy())),
+            "channels last": partial(network_step, move_to_device(placed), to_device(pixels.numpy())),
         },
         ROUNDS,
     )

@@ -20,7 +20,7 @@ from marks import fill
 from likewise.catalog import make_catalog
 from likewise.conditional.combiner import SETTINGS as COMBINER_SETTINGS
 from likewise.conditional.combiner import read_combiner
-from likewise.conditional.composers import ComposerMethod, baselines
+from likewise.conditional.composers import ComposerMethod, baseline_methods
 from likewise.conditional.evaluate import recall_table, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.methods import COMBINERS_FOLDER
@@ -116,7 +116,7 @@ def travel(road: Road, data: Path, work: Path) -> None:
     table = recall_table(
         {
             tower.name: score_templates(
-                test, ImageTextFeatures.load(workspace, tower, test), [*baselines(), ComposerMethod(combiner)]
+                test, ImageTextFeatures.load(workspace, tower, test), [*baseline_methods(), ComposerMethod(combiner)]
             )
         }
     )

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from likewise.evaluation.gate.bounded_mean import p_at_most
-from likewise.evaluation.gate.decision import ALPHA_PASS, BoundedDifferences, decide
+from likewise.evaluation.gate.decision import ALPHA_PASS, BoundedDifferences, decide_gate
 from likewise.evaluation.gate.list_differences import compare_lists
 from likewise.evaluation.measures import CutoffMeasure, nDCG
 from likewise.evaluation.pairs import JudgedPairs
@@ -170,7 +170,7 @@ def gate_many(found: BoundedDifferences, category: Ints, n_queries: int, n_gates
         rows = rng.integers(N_ITEMS, size=n_queries)
         drawn, of = _rows(found, rows), category[rows]
         by_category = {str(each): _rows(found, rows[of == each]) for each in np.unique(of)}
-        verdicts["pass" if unchanged else decide(drawn, by_category, MARGIN).verdict] += 1
+        verdicts["pass" if unchanged else decide_gate(drawn, by_category, MARGIN).verdict] += 1
     worst = min(float(np.nanmean(found.labelled[category == each])) for each in range(N_CATEGORIES))
     return Outcome(found.difference, worst, verdicts)
 

@@ -28,7 +28,7 @@ from likewise.catalog import read_catalog
 from likewise.discovery.designs.drawn_pool import sampled_pool
 from likewise.discovery.pool import QueryGallery
 from likewise.discovery.step import Pool, PoolSettings
-from likewise.evaluation.gate.decision import UNDECIDED, BoundedDifferences, Evidence, decide
+from likewise.evaluation.gate.decision import UNDECIDED, BoundedDifferences, Evidence, decide_gate
 from likewise.evaluation.gate.drawn_labels import drawn_differences
 from likewise.evaluation.gate.labels_needed import labelling_order, labels_needed
 from likewise.evaluation.gate.list_differences import ListComparison, compare_lists
@@ -80,14 +80,14 @@ class Counts:
     n_good: int = 0
 
     def add(self, overall: Evidence, categories: dict[str, Evidence], true_loss: float, good: bool) -> None:
-        verdict = decide(overall, categories, MARGIN).verdict
+        verdict = decide_gate(overall, categories, MARGIN).verdict
         self.verdicts[verdict] += 1
         if good:
             self.n_good += 1
             self.wrong_fails += verdict == "fail"
         if true_loss > 0.0:
             self.n_lost += 1
-            self.passed_at_margin += decide(overall, {}, true_loss).overall.verdict == "pass"
+            self.passed_at_margin += decide_gate(overall, {}, true_loss).overall.verdict == "pass"
 
     @property
     def n(self) -> int:
@@ -107,7 +107,7 @@ class Asked:
 
     def add(self, n_asked: int, told: BoundedDifferences) -> None:
         self.asked.append(n_asked)
-        self.decided += decide(told, {}, MARGIN).verdict != UNDECIDED
+        self.decided += decide_gate(told, {}, MARGIN).verdict != UNDECIDED
 
 
 def make_shop(bench: Bench, category: NDArray[np.str_], generators: tuple[str, ...], rng: Rng) -> Shop:
@@ -306,7 +306,7 @@ def gate_once(
     row.before.add(bounds, of_categories(bounds, category), loss, good)
     whole = answer(shop, lists, queries, len(lists.query)).bounds()
     row.after.add(whole, of_categories(whole, category), loss, good)
-    if decide(bounds, {}, MARGIN).verdict == UNDECIDED:
+    if decide_gate(bounds, {}, MARGIN).verdict == UNDECIDED:
         needed = labels_needed(lists, MARGIN, seed)
         if needed.n_labels is not None:
             told = answer(shop, lists, queries, needed.n_labels).bounds()

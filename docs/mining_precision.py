@@ -17,7 +17,7 @@ from kept import measured_once
 from marks import fill
 
 from likewise.catalog.make import make_catalog
-from likewise.conditional.mining.concreteness import singular
+from likewise.conditional.mining.concreteness import singular_noun
 from likewise.conditional.mining.filters import FILTERS
 from likewise.conditional.mining.hand_annotations import (
     AnnotatedCaption,
@@ -120,8 +120,8 @@ def judged(caption: AnnotatedCaption, subject: str, relation: str, thing: str) -
     said = [
         one
         for one in caption.relations
-        if singular(subject) in {singular(word) for word in one.subjects}
-        and singular(thing) in {singular(word) for word in one.objects}
+        if singular_noun(subject) in {singular_noun(word) for word in one.subjects}
+        and singular_noun(thing) in {singular_noun(word) for word in one.objects}
         and relation.rsplit(" ", 1)[-1] in {text.rsplit(" ", 1)[-1] for text in one.relations}
     ]
     if any(not one.optional for one in said):
@@ -183,7 +183,7 @@ def _wrong(triplets: pl.DataFrame, unseen: dict[str, str], columns: Sequence[str
         kept = triplets.drop_nulls(name)
         if words is not None:
             kept = kept.filter(pl.col(told).is_in(list(words)))
-        hits = [f" {singular(word)}" in f" {unseen[image]}" for image, word in kept.select(name, told).iter_rows()]
+        hits = [f" {singular_noun(word)}" in f" {unseen[image]}" for image, word in kept.select(name, told).iter_rows()]
         found[name] = [sum(hits), len(hits)]
     return found
 

@@ -23,7 +23,7 @@ from likewise.evaluation.estimates.blocks import RankedBlock, best_per_unit, ran
 from likewise.evaluation.estimates.catalog_measures import expected_measures
 from likewise.evaluation.estimates.chances import pair_chances
 from likewise.evaluation.estimates.estimate import MICRO_AUC
-from likewise.evaluation.estimates.micro import histogram, score_edges
+from likewise.evaluation.estimates.micro import score_edges, weighted_score_histogram
 from likewise.evaluation.estimates.prediction import pair_features
 from likewise.synthetic import ATTRIBUTE_NAMES, SIMILAR_AT, similarity
 from likewise.workspace import WorkspaceFolder
@@ -144,7 +144,7 @@ class Bench:
         }
         admissible = self.ranked.admissible
         counts = [
-            histogram(scores, admissible, label, score_edges(scores[admissible][::7]), none, none)
+            weighted_score_histogram(scores, admissible, label, score_edges(scores[admissible][::7]), none, none)
             for scores in self.ranked.scores
         ]
         return joined, ([one.pairs for one in counts], [one.positives for one in counts])

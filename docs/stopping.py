@@ -27,7 +27,7 @@ from likewise.evaluation.estimates.judge import labelled_pairs
 from likewise.evaluation.estimates.linearised import estimate_measure
 from likewise.evaluation.estimates.prediction import fit_predictions, with_labels
 from likewise.evaluation.stopping.goal import LabelingGoal
-from likewise.evaluation.stopping.settled import Settlement, settle
+from likewise.evaluation.stopping.settled import Settlement, settle_goal
 
 PAGE = Path(__file__).parent / "stopping.md"
 K, MEASURE, MARGIN, EVERY = 10, "P@10", 0.05, 50
@@ -101,7 +101,7 @@ def run_campaign(bench: Bench, design: DrawnDesign, goals: list[LabelingGoal], s
             continue
         found = estimate_precision(bench, so_far, queries.tolist(), seed)
         for goal, row in zip(goals, done, strict=True):
-            answer = settle(goal, found)
+            answer = settle_goal(goal, found)
             row[OUTSIDE] = max(row[OUTSIDE], _outside(goal, answer, found, truth, n_similar))
             if goal.kind == "better":
                 row[PEEKING] = max(row[PEEKING], _wrong_at_one_look(goal, found, truth))

@@ -57,7 +57,7 @@ def table_digest(table: "pl.DataFrame") -> str:
     return digest.hexdigest()
 
 
-def changed(noted: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+def changed_digests(noted: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """The names whose digest is another one, or that came or went."""
     return sorted(name for name in {*noted, *now} if noted.get(name) != now.get(name))
 

@@ -16,10 +16,10 @@ from likewise.catalog.changes import CatalogChanges, compare_catalog
 from likewise.catalog.file_cards import FILES
 from likewise.catalog.make import NewCatalog, catalog_settings, check_catalog
 from likewise.catalog.perceptual_hash import store_hashes
-from likewise.catalog.readers import Reading, read, reader_for, with_items
+from likewise.catalog.readers import Reading, choose_catalog_reader, read, with_items
 from likewise.catalog.readers.table import read_table
 from likewise.catalog.truth import check_truth
-from likewise.catalog.versions import CatalogVersion, read_history, read_versions, today
+from likewise.catalog.versions import CatalogVersion, date_today, read_history, read_versions
 from likewise.discovery.versions import RetiredPool, stage_pool
 from likewise.errors import LikewiseError
 from likewise.labeling.retired import stage_imported_labels
@@ -95,7 +95,7 @@ def read_source(
             f"{workspace.path} was made from a table, and {source} is a folder, which knows none of its columns: give "
             "the table as it is now, or --reader folder if its columns are to go."
         )
-    name = reader_for(source, reader or (made if made not in (WARDROBE, "folder", "table") else None))
+    name = choose_catalog_reader(source, reader or (made if made not in (WARDROBE, "folder", "table") else None))
     made_with = workspace.settings().get("source_settings") or {}
     if root is None and name == made and "root" in made_with:
         root = workspace.root
@@ -174,7 +174,7 @@ def update_catalog(
             f"--truth, or delete {workspace.truth_file}."
         )
     settings = workspace.settings()
-    made = CatalogVersion(version + 1, today(), len(checked.catalog), name, **changes.counts())
+    made = CatalogVersion(version + 1, date_today(), len(checked.catalog), name, **changes.counts())
     source_settings = settings.get("source_settings", {})
     after = catalog_settings(workspace, checked, root, settings["source"], source_settings, (*versions, made))
     with staged_workspace(workspace) as (staged, _):

@@ -241,7 +241,7 @@ def write_npy(array: "np.ndarray[Any, Any]", path: Path) -> None:
 
 
 def write_text(text: str, path: Path) -> None:
-    write_atomically(path, lambda file: discard(file.write(text.encode())))
+    write_atomically(path, lambda file: discard_result(file.write(text.encode())))
 
 
 def write_json(value: Any, path: Path) -> None:
@@ -253,5 +253,5 @@ def read_json(path: Path) -> Any:
     return parse_json(path.read_bytes(), str(path))
 
 
-def discard(_: object) -> None:
+def discard_result(_: object) -> None:
     """Forget a result, where a callback must return None."""

@@ -19,7 +19,7 @@ from likewise.outfits.aat import questions_from_drafts
 from likewise.outfits.builder import OutfitTestBuilder, OutfitTestPlan
 from likewise.outfits.lat import add_people_counts
 from likewise.outfits.publish import catalog_items, read_drafts, selected_drafts
-from likewise.outfits.stages import advance
+from likewise.outfits.stages import advance_test_stages
 from likewise.synthetic import build_wardrobe, draw_item
 from likewise.synthetic.outfits.people import simulate_test
 from likewise.workspace import WorkspaceFolder
@@ -55,7 +55,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     waiting = OutfitTestBuilder(workspace, "waiting")
     waiting.start(replace(AAT_PLAN, n_seed_outfits=20))
     with started.engine() as engine:
-        advance(waiting, engine)
+        advance_test_stages(waiting, engine)
     started.start()
     yield started
     started.kill()
@@ -76,7 +76,7 @@ def _until_the_crowd(builder: OutfitTestBuilder, engine: Any) -> None:
     """Simulated experts do everything but the last stage, which is opened again for real visitors."""
     simulate_test(builder, engine, n_crowd=0)
     builder.stage_file("crowd").unlink()
-    assert advance(builder, engine).stage == "crowd"
+    assert advance_test_stages(builder, engine).stage == "crowd"
 
 
 def check(page: Page) -> None:

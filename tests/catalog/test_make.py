@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from likewise.catalog import catalog_fingerprint, load_image, make_catalog, read_catalog, select
+from likewise.catalog import catalog_fingerprint, load_image, make_catalog, read_catalog, select_catalog_rows
 from likewise.catalog.check import MAX_PIXELS, check_image
 from likewise.catalog.images import open_picture
 from likewise.catalog.readers import read
@@ -206,13 +206,13 @@ def test_fingerprint_changes_with_a_picture(workspace: WorkspaceFolder, shapes_t
 
 def test_selecting_rows(workspace: WorkspaceFolder) -> None:
     catalog = read_catalog(workspace)
-    assert len(select(catalog, None)) == 24
-    assert len(select(catalog, "domain=wild")) == 12
-    assert len(select(catalog, "domain=wild,category=circle")) == 4
+    assert len(select_catalog_rows(catalog, None)) == 24
+    assert len(select_catalog_rows(catalog, "domain=wild")) == 12
+    assert len(select_catalog_rows(catalog, "domain=wild,category=circle")) == 4
     with pytest.raises(LikewiseError, match="cannot select images by 'colour=red'"):
-        select(catalog, "colour=red")
+        select_catalog_rows(catalog, "colour=red")
     with pytest.raises(LikewiseError, match="no image of the catalog meets 'domain=moon'"):
-        select(catalog, "domain=moon")
+        select_catalog_rows(catalog, "domain=moon")
 
 
 def test_pictures_are_read_upright_and_rgb(tmp_path: Path) -> None:

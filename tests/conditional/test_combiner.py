@@ -18,7 +18,7 @@ from likewise.conditional.combiner import (
     read_combiner,
     write_combiner,
 )
-from likewise.conditional.composers import ComposerMethod, ImageAndText, ImageOnly, TextOnly, baselines
+from likewise.conditional.composers import ComposerMethod, ImageAndText, ImageOnly, TextOnly, baseline_methods
 from likewise.conditional.evaluate import score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import TEMPLATE_SCHEMA, QueryBatch
@@ -122,7 +122,9 @@ def test_training_learns_what_no_baseline_can_and_is_reproducible(
     settings = TrainingSettings(steps=150, batch=64, validate_every=50, learning_rate=2e-3, dropout=0.2)
     trained = train_combiner(drawn, tower, to_training_triplets(train), test, tmp_path / "a", settings)
     found = score_templates(
-        test, ImageTextFeatures.load(drawn, tower, test), [*baselines(), ComposerMethod(read_combiner(tmp_path / "a"))]
+        test,
+        ImageTextFeatures.load(drawn, tower, test),
+        [*baseline_methods(), ComposerMethod(read_combiner(tmp_path / "a"))],
     )
     recall = {name: float(recall_at_k(tasks["partner"].ranks, 1).mean()) for name, tasks in found.items()}
     assert recall["combiner"] == pytest.approx(trained.best_recall)
@@ -208,7 +210,7 @@ def test_a_combiner_knows_what_it_has_learned_from_and_what_it_was_stopped_by(
     train, held, other = (questions(images[start : start + 20], 20, start) for start in (0, 20, 40))
     settings = TrainingSettings(steps=2, batch=8)
     train_combiner(drawn, tower, to_training_triplets(train), held, tmp_path / "c", settings)
-    methods = [*baselines(), ComposerMethod(read_combiner(tmp_path / "c"))]
+    methods = [*baseline_methods(), ComposerMethod(read_combiner(tmp_path / "c"))]
 
     def learned(questions: pl.DataFrame) -> list[str]:
         return screen_methods(drawn, tower, methods, question_set(drawn, questions, "these")).learned

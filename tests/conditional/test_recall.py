@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.conditional.composers import ComposerMethod, LateFusion, UnscaledSum, baselines
+from likewise.conditional.composers import ComposerMethod, LateFusion, UnscaledSum, baseline_methods
 from likewise.conditional.evaluate import TaskResult, recall_table, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import TEMPLATE_SCHEMA, Floats, QueryBatch
@@ -113,7 +113,7 @@ def test_baselines_are_what_they_say_and_lengths_do_not_matter() -> None:
     features = ImageTextFeatures.random(asked, dim=6)
     longer = ImageTextFeatures(features.images, features.image_features * 7, features.texts, features.text_features * 3)
     block = next(iter(features.batches(asked)))[1]
-    image, text, both = (method.scores(block) for method in baselines())
+    image, text, both = (method.scores(block) for method in baseline_methods())
     x, e, y = (
         rows / np.linalg.norm(rows, axis=-1, keepdims=True)
         for rows in (block.reference.astype(float), block.condition.astype(float), block.gallery.astype(float))
@@ -121,7 +121,7 @@ def test_baselines_are_what_they_say_and_lengths_do_not_matter() -> None:
     q = (x + e) / np.linalg.norm(x + e, axis=1, keepdims=True)
     for found, query in ((image, x), (text, e), (both, q)):
         assert np.allclose(found, np.einsum("nd,ngd->ng", query, y), atol=1e-6)
-    for method in baselines():
+    for method in baseline_methods():
         assert np.allclose(method.scores(next(iter(longer.batches(asked)))[1]), method.scores(block), atol=1e-6)
 
 
@@ -133,7 +133,7 @@ def test_templates_without_all_their_images_are_left_out_and_counted() -> None:
     fewer = ImageTextFeatures(
         [features.images[row] for row in kept], features.image_features[kept], features.texts, features.text_features
     )
-    table = recall_table({"none": score_templates(asked, fewer, baselines()[:1])}).filter(
+    table = recall_table({"none": score_templates(asked, fewer, baseline_methods()[:1])}).filter(
         task="average", measure="Recall@1"
     )
     named = pl.concat_list("reference", "target", "gallery").list.contains(lost)
@@ -144,7 +144,7 @@ def test_results_of_an_earlier_version_stay_in_the_table(tmp_path: Path) -> None
     """It named the column `metric` and the measure `R@1`."""
     asked, workspace = templates(20), WorkspaceFolder(tmp_path)
     features = ImageTextFeatures.random(asked, dim=8)
-    old, new = (recall_table({"none": score_templates(asked, features, [method])}) for method in baselines()[:2])
+    old, new = (recall_table({"none": score_templates(asked, features, [method])}) for method in baseline_methods()[:2])
     earlier = store_results(workspace, "small", old, official=False)
     as_written = earlier.rename({"measure": "metric"}).with_columns(pl.col("metric").str.replace("Recall@", "R@"))
     write_parquet(as_written, workspace.results_folder / RESULTS)

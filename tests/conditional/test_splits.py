@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from likewise.catalog.readers import read
-from likewise.conditional.composers import baselines
+from likewise.conditional.composers import baseline_methods
 from likewise.conditional.evaluate import TaskResults, recall_table
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.splits import (
@@ -43,7 +43,7 @@ def test_cirr_validation_has_every_image_of_the_split_as_gallery() -> None:
     assert {f"./{image}" for image in split.gallery} == set(listed.values())
     assert len(split.queries) == len(json.loads((folder / "cap.rc2.val.json").read_text())) == 4181
     assert set(split.queries["targets"].explode()) <= set(split.gallery)
-    answers = score_split(split, drawn(split), baselines())
+    answers = score_split(split, drawn(split), baseline_methods())
     table = recall_table({"random": answers}, ks=KS)
     assert table["n"].to_list() == [4181] * 9
     first = table.filter(measure="Recall@10", method="text only").row(0, named=True)
@@ -70,7 +70,7 @@ def test_a_submission_holds_what_the_server_asks_for(tmp_path: Path) -> None:
     split, templates, names = small_cirr(tmp_path)
     members = dict(templates.select("template", "members").iter_rows())
     features = drawn(split)
-    contents = ranked_names(split, members, names, features, baselines()[0])
+    contents = ranked_names(split, members, names, features, baseline_methods()[0])
     paths = write_submission(tmp_path / "out", contents, templates, names)
     recall, subset = (json.loads(path.read_text()) for path in paths)
     assert (recall["version"], recall["metric"]) == ("rc2", "recall")
@@ -82,7 +82,7 @@ def test_a_submission_holds_what_the_server_asks_for(tmp_path: Path) -> None:
     order = np.argsort(-(directions @ directions[reference]))
     assert recall["7"][0] == names[split.gallery[order[1]]]  # after itself
     with pytest.raises(LikewiseError, match="no question with a known answer"):
-        score_split(split, features, baselines())
+        score_split(split, features, baseline_methods())
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_submission_holds_what_the_server_asks_for(tmp_path: Path) -> None:
 def test_a_wrong_submission_is_refused(tmp_path: Path, spoil: object, message: str) -> None:
     split, templates, names = small_cirr(tmp_path)
     members = dict(templates.select("template", "members").iter_rows())
-    content = ranked_names(split, members, names, drawn(split), baselines()[1])["recall"]
+    content = ranked_names(split, members, names, drawn(split), baseline_methods()[1])["recall"]
     assert callable(spoil)
     spoil(content)
     with pytest.raises(LikewiseError, match=message):
@@ -124,7 +124,7 @@ def test_mit_states_has_several_right_answers(tmp_path: Path) -> None:
     rows = np.zeros((7, 2), np.float32)
     rows[:, 0] = 1.0
     same = ImageTextFeatures(split.gallery, rows, ["ripe", "sliced"], np.ones((2, 2), np.float32))
-    table = recall_table({"same": score_split(split, same, baselines()[:1])}, ks=(1, 5))
+    table = recall_table({"same": score_split(split, same, baseline_methods()[:1])}, ks=(1, 5))
     # six candidates: three queries have four right ones, four have three
     assert table["value"][0] == pytest.approx((3 * 4 / 6 + 4 * 3 / 6) / 7) == pytest.approx(table["chance"][0])
 
@@ -140,7 +140,7 @@ def test_fashioniq_has_a_gallery_per_category(tmp_path: Path) -> None:
     assert dress.queries["condition"].to_list() == ["is red and is longer"]
     answers: TaskResults = {"image only": {}}
     for split in (dress, shirt):
-        for method, tasks in score_split(split, drawn(split), baselines()[:1]).items():
+        for method, tasks in score_split(split, drawn(split), baseline_methods()[:1]).items():
             answers[method] |= tasks
     named = recall_table({"random": answers}, ks=(1,))["task"].to_list()
     assert named == ["fashioniq dress val", "fashioniq shirt val", "average"]

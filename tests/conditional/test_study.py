@@ -29,9 +29,9 @@ def test_a_study_goes_on_where_it_stopped(drawn: WorkspaceFolder, tower: TwoTowe
     train, test = templates(drawn, "train"), templates(drawn, "test")
     triplets = to_training_triplets(train)
     arms = [
-        *study.ablations(triplets, tower.spec, QUICK, other=triplets[:40])[2:],
-        *study.scaling(triplets, tower.spec, QUICK, points=2),
-        *study.backbones(triplets, [tower.spec], QUICK),
+        *study.ablation_arms(triplets, tower.spec, QUICK, other=triplets[:40])[2:],
+        *study.scaling_arms(triplets, tower.spec, QUICK, points=2),
+        *study.backbone_arms(triplets, [tower.spec], QUICK),
     ]
     assert [arm.triplets.height for arm in arms if arm.part == study.SCALING] == [160, 40]
     found = study.run_study(drawn, arms, train, test, tmp_path, seeds=2)
@@ -67,7 +67,7 @@ def test_the_full_arms_are_the_papers() -> None:
     triplets = pl.DataFrame({"reference": ["a"], "condition": ["b"], "target": ["c"]})
     arms = {
         arm.name: arm
-        for arm in study.ablations(
+        for arm in study.ablation_arms(
             to_training_triplets(triplets), "x", QUICK, unfiltered=to_training_triplets(triplets)
         )
     }

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from likewise.encoders.networks.device import device, mixed_precision, place, to_device, to_numpy
+from likewise.encoders.networks.device import device, mixed_precision, move_to_device, to_device, to_numpy
 from likewise.errors import LikewiseError
 from tests.devices.stand_in import NAME, OtherDeviceError, StandInTensor
 
@@ -64,7 +64,7 @@ def test_one_place_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LIKEWISE_DEVICE", raising=False)
     assert device() == "cpu"  # here; CUDA or MPS where they are
     monkeypatch.setenv("LIKEWISE_DEVICE", NAME)
-    module = place(network())
+    module = move_to_device(network())
     pixels = to_device(np.zeros((2, 3, 8, 8), np.float32))
     assert {each.device.type for each in (*module.parameters(), *module.buffers(), pixels)} == {NAME}
     assert pixels.is_contiguous(memory_format=torch.channels_last)

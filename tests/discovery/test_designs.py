@@ -19,7 +19,7 @@ from likewise.discovery.designs.sampled import (
     LEADING_FLOOR,
     band_weight,
     combine_lists,
-    leading_weights,
+    first_round_pair_weights,
     ranked_weights,
     sampled_weights,
 )
@@ -139,7 +139,7 @@ def test_a_first_round_for_finding_goes_to_the_best_joint_ranks_and_keeps_a_floo
     other = one.copy()
     other[:, 5:] = np.stack([rng.permutation(one[row, 5:]) for row in queries])
     sizes = np.full(n_queries, size)
-    pairs, unlisted = leading_weights([one, other], queries, items)
+    pairs, unlisted = first_round_pair_weights([one, other], queries, items)
     found = inclusion_probabilities(pairs, sizes)
     np.testing.assert_allclose(np.bincount(pairs.query, found.listed) + found.tail * pairs.tail_size, size)
     agreed = np.isin(pairs.query * n_gallery + pairs.candidate, queries[:, None] * n_gallery + one[:, :5])

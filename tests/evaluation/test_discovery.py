@@ -7,7 +7,7 @@ import pytest
 from likewise.errors import LikewiseError
 from likewise.evaluation.bootstrap import percentile_interval, query_weights
 from likewise.evaluation.discovery import RESULT_SCHEMA, EncoderScores, default_measures, score_encoder
-from likewise.evaluation.mistakes import FALSE_FRIEND, MISSED, mistake_table, severity
+from likewise.evaluation.mistakes import FALSE_FRIEND, MISSED, mistake_severity, mistake_table
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
 from likewise.evaluation.query_sums import QuerySums
 
@@ -134,7 +134,7 @@ def test_pairs_of_one_item_judge_nobody() -> None:
 def test_mistakes_are_the_pairs_on_the_wrong_side() -> None:
     pairs = pairs_of([0] * 5, list(range(5)), [1, 1, 0, 0, 0])
     scores = np.array([0.9, 0.1, 0.95, 0.1, 0.0])
-    wrong = severity(scores, pairs)
+    wrong = mistake_severity(scores, pairs)
     np.testing.assert_allclose(wrong, [1 / 3, 1.5 / 3, 1.0, 0.25, 0.0])
     table = mistake_table(
         [EncoderScores("m", np.array([0.9, 0.1, 0.95, 0.2, 0.0]), np.zeros((1, 9), dtype=np.int64))], pairs

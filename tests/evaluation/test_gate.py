@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from likewise.evaluation.gate.bounded_mean import lower_confidence_bound, p_at_least, p_at_most, upper_confidence_bound
-from likewise.evaluation.gate.decision import ALPHA_FAIL, ALPHA_PASS, BoundedDifferences, EstimatedDifference, decide
+from likewise.evaluation.gate.decision import (
+    ALPHA_FAIL,
+    ALPHA_PASS,
+    BoundedDifferences,
+    EstimatedDifference,
+    decide_gate,
+)
 from likewise.evaluation.gate.labels_needed import (
     DifferenceMoments,
     labelling_order,
@@ -141,11 +147,11 @@ def test_exchanged_sides_are_mirror_images_but_for_the_two_levels() -> None:
 def test_pass_fail_and_undecided() -> None:
     rng = np.random.default_rng(1)
     for shift, verdict in ((0.05, "pass"), (-0.08, "fail"), (-0.01, "undecided")):
-        assert decide(exact(list(rng.normal(shift, 0.1, 200))), {}, 0.01).verdict == verdict
+        assert decide_gate(exact(list(rng.normal(shift, 0.1, 200))), {}, 0.01).verdict == verdict
     spread = rng.normal(0.0, 1.0, 400)
-    assert decide(EstimatedDifference.of(0.0, 0.003, spread), {}, 0.01).verdict == "pass"
-    assert decide(EstimatedDifference.of(-0.05, 0.004, spread), {}, 0.01).verdict == "fail"
-    assert decide(EstimatedDifference.of(0.0, 0.02, spread), {}, 0.01).verdict == "undecided"
+    assert decide_gate(EstimatedDifference.of(0.0, 0.003, spread), {}, 0.01).verdict == "pass"
+    assert decide_gate(EstimatedDifference.of(-0.05, 0.004, spread), {}, 0.01).verdict == "fail"
+    assert decide_gate(EstimatedDifference.of(0.0, 0.02, spread), {}, 0.01).verdict == "undecided"
 
 
 def test_estimated_differences_have_the_mean_and_the_standard_error_that_were_estimated() -> None:
@@ -170,13 +176,13 @@ def test_labels_needed_trusts_no_rate_that_nobody_saw() -> None:
     assert needed.n_labels >= 0.1 * n
     told = np.full(n, UNJUDGED)
     told[labelling_order(lists)[: needed.n_labels]] = 0
-    assert decide(lists.labelled_as(told).bounds(), {}, 0.01).verdict == "fail"
+    assert decide_gate(lists.labelled_as(told).bounds(), {}, 0.01).verdict == "fail"
 
 
 def test_a_category_that_falls_while_the_average_rises_fails_the_gate_and_is_named() -> None:
     rng = np.random.default_rng(2)
     bags, shoes = rng.normal(-0.3, 0.1, 30), rng.normal(0.2, 0.1, 200)
-    found = decide(exact([*bags, *shoes]), {"bags": exact(list(bags)), "shoes": exact(list(shoes))}, 0.01)
+    found = decide_gate(exact([*bags, *shoes]), {"bags": exact(list(bags)), "shoes": exact(list(shoes))}, 0.01)
     assert found.overall.evidence.difference > 0 and found.overall.verdict == "pass"
     assert found.verdict == "fail" and found.failing == found.falling == ["bags"]
 
@@ -184,8 +190,8 @@ def test_a_category_that_falls_while_the_average_rises_fails_the_gate_and_is_nam
 def test_categories_are_corrected_for_their_number() -> None:
     rng = np.random.default_rng(3)
     bad = list(rng.normal(-0.05, 0.08, 20))
-    alone = decide(exact(bad * 10), {"bags": exact(bad)}, 0.01).categories[0]
-    among = decide(
+    alone = decide_gate(exact(bad * 10), {"bags": exact(bad)}, 0.01).categories[0]
+    among = decide_gate(
         exact(bad * 10), {"bags": exact(bad)} | {f"c{n}": exact([0.0] * 20) for n in range(30)}, 0.01
     ).categories[0]
     assert among.p_worse == pytest.approx(min(1.0, 31 * alone.p_worse))
@@ -198,13 +204,13 @@ def test_unlabelled_results_that_could_turn_it_leave_it_undecided_and_are_asked(
     old, new = np.tile([1, 2], (n, 1)), np.tile([1, 0], (n, 1))
     found = compare_lists(P @ 2, old, new, pairs)
     assert found.bounds().difference == pytest.approx(0.5)
-    assert decide(found.bounds(), {}, 0.01).verdict == "undecided"
+    assert decide_gate(found.bounds(), {}, 0.01).verdict == "undecided"
     asked = {(int(query), int(candidate)) for query, candidate in zip(found.query, found.candidate, strict=True)}
     assert asked == {(query, 2) for query in range(n)}
     needed = labels_needed(found, 0.01, 0)
     assert needed.n_unlabelled == n and (needed.n_labels or needed.n_queries)
     told = found.labelled_as(np.zeros(n, np.int64))
-    assert not len(told.query) and decide(told.bounds(), {}, 0.01).verdict == "pass"
+    assert not len(told.query) and decide_gate(told.bounds(), {}, 0.01).verdict == "pass"
 
 
 def test_a_verdict_that_results_at_the_same_place_could_turn_is_seen() -> None:
@@ -217,7 +223,7 @@ def test_a_verdict_that_results_at_the_same_place_could_turn_is_seen() -> None:
     assert not len(found.query) and len(found.shared[0]) == 2 * n
     assert (wide.lowest == found.bounds().lowest).all() and (wide.highest > found.bounds().highest).all()
     assert wide.highest[0] == pytest.approx(-0.5 / (1 + 1 / np.log2(3) + 0.5))  # of three positives the third is lost
-    assert [decide(each, {}, 0.4).verdict for each in (found.bounds(), wide)] == ["fail", "undecided"]
+    assert [decide_gate(each, {}, 0.4).verdict for each in (found.bounds(), wide)] == ["fail", "undecided"]
 
 
 def test_the_queries_that_are_said_to_decide_do_so_in_four_of_five_cases() -> None:

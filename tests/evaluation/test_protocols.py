@@ -16,10 +16,10 @@ from likewise.evaluation.discovery import EncoderScores, ranked_results
 from likewise.evaluation.expert_groups import expert_groups, groups_of_size, weighted_majority
 from likewise.evaluation.identification import compare_orders, identification_table, identify
 from likewise.evaluation.incomplete import auc_bounds, next_pairs, open_pairs, unlabelled_candidates
-from likewise.evaluation.key_hashes import FNV_PRIME, FNV_START, key_hashes, mix
+from likewise.evaluation.key_hashes import FNV_PRIME, FNV_START, key_hashes, mix_hash_bits
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.measures import VSD_MRR, Recall_cap, Success, bpref, nDCG
-from likewise.evaluation.pairs import JudgedPairs, relabel, select_pairs
+from likewise.evaluation.pairs import JudgedPairs, relabel_pairs, select_pairs
 from likewise.evaluation.pool_recall import pool_recall
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.sampled_negatives import NegativeSampling, sample_negatives
@@ -323,10 +323,10 @@ def test_the_lot_of_a_pair_depends_on_seed_and_keys_alone() -> None:
     """FNV-1a, byte by byte, as its authors wrote it; whatever other keys there are."""
 
     def lot(key: str, seed: int) -> int:
-        number = int(mix(np.array([seed], np.uint64) ^ FNV_START)[0])
+        number = int(mix_hash_bits(np.array([seed], np.uint64) ^ FNV_START)[0])
         for byte in key.encode():
             number = (number ^ byte) * int(FNV_PRIME) % 2**64
-        return int(mix(np.array([number], np.uint64))[0])
+        return int(mix_hash_bits(np.array([number], np.uint64))[0])
 
     keys = ["a", "abc", "", "ab", "häßlich/x.png", "abc/def/0001.jpg", "z" * 40]
     for seed in (0, 5, 2**40):
@@ -360,5 +360,5 @@ def test_relabelling_takes_pairs_out(rng: np.random.Generator) -> None:
     pairs = random_pairs(rng, n_queries=3)
     label = pairs.label.copy()
     label[:5] = -1
-    assert len(relabel(pairs, label)) == len(pairs) - 5
+    assert len(relabel_pairs(pairs, label)) == len(pairs) - 5
     assert len(select_pairs(pairs, label >= 0)) == len(pairs) - 5

@@ -21,7 +21,14 @@ from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.measures import VSD_MRR, Recall_cap
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.rank_correlation import few_models_note, spearman_exact_p
-from likewise.evaluation.ranking import MAIN, against, grouped, measure_is, not_significantly_worse, ranked
+from likewise.evaluation.ranking import (
+    MAIN,
+    differences_from_best,
+    group_encoders,
+    measure_is,
+    not_significantly_worse,
+    rank_encoders,
+)
 from likewise.evaluation.vsd_tables import discovery_columns, vsd_tables
 from likewise.intervals import interval_of
 
@@ -39,9 +46,12 @@ def results_of(**models: tuple[bool, float | None]) -> pl.DataFrame:
 
 def test_best_first_equal_ones_by_name_undefined_ones_last() -> None:
     results = results_of(d=(True, None), c=(True, 0.7), b=(False, 0.9), a=(True, 0.7))
-    assert ranked(results) == ["b", "a", "c", "d"]
-    assert [(group.id, group.encoders) for group in grouped(results)] == [("fed", ["a", "c", "d"]), ("new", ["b"])]
-    assert [group.id for group in grouped(results_of(a=(False, 0.1)))] == ["new"]
+    assert rank_encoders(results) == ["b", "a", "c", "d"]
+    assert [(group.id, group.encoders) for group in group_encoders(results)] == [
+        ("fed", ["a", "c", "d"]),
+        ("new", ["b"]),
+    ]
+    assert [group.id for group in group_encoders(results_of(a=(False, 0.1)))] == ["new"]
 
 
 def test_whoever_is_compared_first_the_best_ones_lead_is_positive() -> None:
@@ -52,7 +62,10 @@ def test_whoever_is_compared_first_the_best_ones_lead_is_positive() -> None:
         ("ROC_AUC", "a", "b", 0.0, 0.0, 0.0, 1.0, 1.0, False, 20),
     ]
     table = pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")
-    found = {row["encoder"]: (row["difference"], row["low"], row["high"]) for row in against(table, "b").to_dicts()}
+    found = {
+        row["encoder"]: (row["difference"], row["low"], row["high"])
+        for row in differences_from_best(table, "b").to_dicts()
+    }
     assert found == {"a": (0.2, 0.1, 0.3), "c": (0.1, -0.1, 0.3)}
     assert not_significantly_worse(table, ["b", "c", "a"]) == ["c"]
 

@@ -20,7 +20,7 @@ from likewise.evaluation.stopping.confidence_sequence import (
     needed_error,
 )
 from likewise.evaluation.stopping.goal import DEFAULT_MARGIN, LabelingGoal, make_goal, read_goal, store_goal
-from likewise.evaluation.stopping.settled import settle
+from likewise.evaluation.stopping.settled import settle_goal
 from likewise.evaluation.stopping.step import goal_status
 from likewise.evaluation.summary import DEFAULT_SETTINGS
 from likewise.labeling.step import read_labels
@@ -90,7 +90,7 @@ def test_the_question_is_answered_again_whenever_labels_arrive(drawn: WorkspaceF
         inputs = read_inputs(drawn, labels, None, DEFAULT_SETTINGS)
         found = estimate_workspace(drawn, inputs, (10,), 0)
         assert found is not None
-        answers.append(settle(LabelingGoal("better", ("shape", "colour")), found.estimates))
+        answers.append(settle_goal(LabelingGoal("better", ("shape", "colour")), found.estimates))
     assert [one.n_labels for one in answers] == [100, 400, 1600]
     assert [one.settled for one in answers] == [False, answers[1].settled, True]
     widths = [one.comparisons[0].high - one.comparisons[0].low for one in answers if one.comparisons]
@@ -102,7 +102,7 @@ def test_a_recall_that_is_hardly_known_is_between_nothing_and_all() -> None:
     heavy = Corrections(nothing, np.ones(1), np.full(1, 1e9), np.full(1, 1e9), np.zeros(1), 25)
     positives = CatalogEstimate(2.0, np.ones(25), np.ones(1), heavy, 2.0, 0.5)
     found = CatalogEstimates([], [], positives, 500, 40)
-    said = settle(LabelingGoal("recall"), found)
+    said = settle_goal(LabelingGoal("recall"), found)
     assert not said.settled
     assert said.low == pytest.approx(0.0, abs=1e-9)
     assert said.high == 1.0

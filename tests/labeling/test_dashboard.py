@@ -7,7 +7,7 @@ from scipy.stats import t
 
 from likewise.labeling.agreement import agreement
 from likewise.labeling.exports import crowdkit_table
-from likewise.labeling.quality import current_answers, pace
+from likewise.labeling.quality import answer_pace, current_answers
 from likewise.labeling.store.read import EVENT_SCHEMA
 
 from .factories import planted, votes_of
@@ -57,10 +57,10 @@ def events_of(*rows: tuple[str, int, int, str, int | None, str]) -> pl.DataFrame
 def test_pace_leaves_breaks_out() -> None:
     moments = ["10:00:00", "10:00:10", "10:00:20", "12:00:00", "12:00:10"]
     events = events_of(*((f"c{n}", 0, 1, "similar", None, f"2026-01-05T{at}.000Z") for n, at in enumerate(moments)))
-    found = pace(events, "ann")
+    found = answer_pace(events, "ann")
     assert found.answers_per_hour == pytest.approx(360.0)
     assert found.seconds_per_pair == 4.0
-    assert pace(events, "bob").answers_per_hour is None
+    assert answer_pace(events, "bob").answers_per_hour is None
 
 
 def test_what_stands_after_undos() -> None:

@@ -16,7 +16,7 @@ from likewise.outfits.tables import outfit_table, outfits_from_table
 from likewise.outfits.training import negatives as negatives_module
 from likewise.outfits.training.examples import split_outfits
 from likewise.outfits.training.negatives import nearest_of_type
-from likewise.outfits.training.run_folder import fingerprint, fingerprint_examples
+from likewise.outfits.training.run_folder import fingerprint_examples, settings_fingerprint
 from likewise.outfits.training.step import TrainingRequest, train_outfit_model
 from likewise.outfits.vectors import VectorsOnDisk
 from tests.guard.test_outfit_models import outfits_table
@@ -88,7 +88,7 @@ def test_the_fingerprint_of_outfits_is_that_of_their_json() -> None:
     given = examples(users=tuple("abcdefghij"), captions={"tops/0.jpg": 'grün, "quoted"'})
     names = [[item.image for item in outfit.items] for outfit in (*given.train, *given.valid)]
     whole = [names, len(given.train), given.users, sorted(given.categories_by_image())]
-    assert fingerprint_examples(given)["outfits"] == fingerprint(whole)
+    assert fingerprint_examples(given)["outfits"] == settings_fingerprint(whole)
 
 
 def test_validation_holds_at_most_so_many_outfits(monkeypatch: pytest.MonkeyPatch) -> None:

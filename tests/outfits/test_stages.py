@@ -14,7 +14,7 @@ from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
 from likewise.labeling.store import open_votes
-from likewise.labeling.store.clock import simulated_time
+from likewise.labeling.store.clock import simulated_vote_time
 from likewise.labeling.store.expert_notes import add_note
 from likewise.labeling.store.experts import invite_expert, read_experts
 from likewise.labeling.store.questions import add_question_answers, read_questions
@@ -36,7 +36,7 @@ from likewise.outfits.publish import (
     replace_distractor,
     selected_drafts,
 )
-from likewise.outfits.stages import advance, trust_categories
+from likewise.outfits.stages import advance_test_stages, trust_categories
 from likewise.synthetic import build_wardrobe
 from likewise.synthetic.outfits.people import simulate_test
 from likewise.workspace import WorkspaceFolder
@@ -85,19 +85,19 @@ def test_stages_wait_for_people_and_go_on_where_they_stopped(wardrobe: Workspace
     trust_categories(builder, PLAN)
     for name in ("Anna", "Ben", "Carla"):
         invite_expert(engine, name)
-    status = advance(builder, engine)
+    status = advance_test_stages(builder, engine)
     assert (status.stage, status.answered, status.wanted) == ("keep", 0, 500)
     answer_all(engine, "patient-keep", "Anna", "keep", share=1)  # her share, half of the outfits
-    assert advance(builder, engine).answered == 250
+    assert advance_test_stages(builder, engine).answered == 250
     answer_all(engine, "patient-keep", "Ben", "delete", share=2)
-    status = advance(builder, engine)
+    status = advance_test_stages(builder, engine)
     assert (status.stage, status.wanted) == ("rate", 2 * 250)  # what Anna kept, rated by two people
     assert builder.read_stage("keep")["outfit"].n_unique() == 250
     answer_all(engine, "patient-rate", "Anna", "7")
     answer_all(engine, "patient-rate", "Ben", "9")
-    status = advance(builder, engine)
+    status = advance_test_stages(builder, engine)
     assert (status.stage, status.wanted) == ("panel", 60 * 3)
-    assert advance(builder, engine) == status  # asking again changes nothing
+    assert advance_test_stages(builder, engine) == status  # asking again changes nothing
     with pytest.raises(LikewiseError, match="keeps its plan"):
         builder.start(replace(PLAN, n_panel=9), given=("n_panel",))
 
@@ -110,13 +110,13 @@ def test_a_distractor_is_replaced_on_the_site_until_somebody_answered(
     trust_categories(builder, PLAN)
     for name in ("Anna", "Ben"):
         invite_expert(engine, name)
-    advance(builder, engine)
+    advance_test_stages(builder, engine)
     for who, share in (("Anna", 1), ("Ben", 2)):
         answer_all(engine, "by-hand-keep", who, "keep", share=share)
-    advance(builder, engine)
+    advance_test_stages(builder, engine)
     for who in ("Anna", "Ben"):
         answer_all(engine, "by-hand-rate", who, "5")
-    assert advance(builder, engine).stage == "panel"
+    assert advance_test_stages(builder, engine).stage == "panel"
     question = builder.questions("blank")[0]
     wrong = next(item for place, item in enumerate(question.choices) if place != question.right)
     inside = {item.item for item in (*question.items, *question.choices)}
@@ -135,14 +135,14 @@ def test_simulated_people_finish_a_test_and_rounds_are_days_apart(
 ) -> None:
     builder = OutfitTestBuilder(wardrobe, "whole")
     builder.start(replace(PLAN, sort=True))  # they also sort the images
-    with simulated_time("2026-03-01T08:00:00.000Z"):
+    with simulated_vote_time("2026-03-01T08:00:00.000Z"):
         status = simulate_test(builder, engine, n_crowd=12)
     assert status.stage == "rounds-1"
     assert "2026-03-04T08:00:00.000Z" in status.sentence
     with pytest.raises(LikewiseError, match="not finished"):
         publish_test(builder, engine, tmp_path / "early.zip", licence="CC0-1.0")
     for day in ("04T08:00:00.000Z", "07T08:00:00.000Z"):
-        with simulated_time(f"2026-03-{day}"):
+        with simulated_vote_time(f"2026-03-{day}"):
             status = simulate_test(builder, engine, n_crowd=12)
     assert status.finished
     own = designers_question(wardrobe, engine)
@@ -254,7 +254,7 @@ def test_a_stage_that_is_interrupted_while_it_is_written_is_not_done(
     trust_categories(builder, PLAN)
     for name in ("Anna", "Ben"):
         invite_expert(engine, name)
-    advance(builder, engine)
+    advance_test_stages(builder, engine)
     for who, share in (("Anna", 1), ("Ben", 2)):
         answer_all(engine, "stopped-keep", who, "keep", share=share)
 
@@ -264,9 +264,9 @@ def test_a_stage_that_is_interrupted_while_it_is_written_is_not_done(
     with monkeypatch.context() as patch:
         patch.setattr("likewise.outfits.stages.write_json", full_disk)  # the last file of the stage
         with pytest.raises(OSError, match="no space"):
-            advance(builder, engine)
+            advance_test_stages(builder, engine)
     assert not builder.is_done("keep")
-    assert advance(builder, engine).stage == "rate"
+    assert advance_test_stages(builder, engine).stage == "rate"
     assert (builder.folder / "keep.json").exists()
 
 

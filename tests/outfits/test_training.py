@@ -23,7 +23,7 @@ from likewise.outfits.models.random import RandomModel
 from likewise.outfits.models.registry import load_model
 from likewise.outfits.models.trained_model import TrainedOutfitModel
 from likewise.outfits.models.words import caption_word_targets, extract_words
-from likewise.outfits.orders import score_values
+from likewise.outfits.orders import taste_score_values
 from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
 from likewise.outfits.results import OutfitTestResults, score_models
 from likewise.outfits.screening import model_lineage, outfit_examples
@@ -149,7 +149,7 @@ def test_a_model_that_was_trained_on_the_test_is_scored_with_a_mark_and_last(tmp
     assert not [note for note in scored["fair"].notes if "†" in note]
     assert scored["unfair"].scores["model"].unique(maintain_order=True).to_list() == ["random", "type-aware †"]
     assert scored["unfair"].notes[0].startswith("type-aware † learned from 1 of its images (1 items)")
-    assert list(score_values(scored["unfair"].scores)["AATs"]) == ["random"]  # the other has no place in an order
+    assert list(taste_score_values(scored["unfair"].scores)["AATs"]) == ["random"]  # the other has no place in an order
 
 
 def test_other_views_of_a_seen_item_count_as_seen() -> None:

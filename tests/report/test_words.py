@@ -16,8 +16,8 @@ from likewise.evaluation.summary import EvaluationSettings
 from likewise.neighbours.index import IndexRecall
 from likewise.report.differences import against_best, not_significantly_worse
 from likewise.report.formatting import (
-    amount,
     count,
+    format_amount,
     join_names,
     p_value,
     percent,
@@ -27,7 +27,7 @@ from likewise.report.formatting import (
     small_percent,
 )
 from likewise.report.gallery import choose_queries
-from likewise.report.headline import verdict
+from likewise.report.headline import headline_verdict
 from likewise.report.leaderboard import leaderboard
 from likewise.report.plots.palette import model_styles
 from likewise.report.plots.svg import spread_labels
@@ -58,7 +58,7 @@ def test_a_lead_that_is_not_real_names_the_rivals_and_the_paired_difference() ->
     board = leaderboard(results_of(a=(0.5, 0.45, 0.55), b=(0.7, 0.6, 0.8), c=(0.65, 0.58, 0.7), d=None))
     table = differences_of(("a", "b", -0.2, -0.25, -0.15, 0.003), ("b", "c", 0.05, -0.012, 0.11, 0.08))
     found = against_best(table, board)
-    lead, numbers = verdict(board, found, "shop")
+    lead, numbers = headline_verdict(board, found, "shop")
     assert lead == "b leads, but not significantly over c"
     assert "70.0" in numbers and "60.0–80.0" in numbers
     assert "over c +5.0 points (95\u00a0% −1.2 to +11.0, p\u00a0=\u00a00.080)" in numbers and "Holm" in numbers
@@ -71,7 +71,7 @@ def test_a_lead_lost_by_correction_is_no_contradiction() -> None:
     """A lead of +19.2 (+5.1 to +34.0) that is not significant says that several comparisons were made."""
     board = leaderboard(results_of(a=(0.5, 0.3, 0.7), b=(0.692, 0.6, 0.8), c=(0.4, 0.3, 0.5)))
     rows = (("b", "a", 0.192, 0.051, 0.34, 0.081), ("b", "c", 0.29, 0.2, 0.38, 0.001), ("a", "c", 0.1, -0.1, 0.3, 0.4))
-    lead, numbers = verdict(board, against_best(differences_of(*rows), board), "shop")
+    lead, numbers = headline_verdict(board, against_best(differences_of(*rows), board), "shop")
     assert lead == "b leads, but over a not significantly after correction for 3 comparisons"
     assert "+5.1 to +34.0" in numbers
     assert "Taken alone the lead over a would be significant; after correction for 3 comparisons it is not." in numbers
@@ -86,7 +86,7 @@ def test_pairs_to_label_next_show_many_queries() -> None:
 def test_a_real_difference_names_a_winner_although_the_intervals_overlap() -> None:
     board = leaderboard(results_of(a=(0.66, 0.6, 0.72), b=(0.7, 0.65, 0.75)))
     found = against_best(differences_of(("a", "b", -0.04, -0.06, -0.02, 0.0004)), board)
-    lead, numbers = verdict(board, found, "shop")
+    lead, numbers = headline_verdict(board, found, "shop")
     assert lead == "b finds best what people call similar"
     assert "the next, a: +4.0 points (95\u00a0% +2.0 to +6.0, p\u00a0<\u00a00.001)" in numbers
     assert not_significantly_worse(board, found) == []
@@ -96,12 +96,12 @@ def test_without_tested_differences_nobody_is_called_best() -> None:
     board = leaderboard(results_of(a=(0.5, 0.45, 0.55), b=(0.9, 0.85, 0.95)))
     assert against_best(None, board) is None
     assert against_best(differences_of(("b", "z", 0.1, 0.05, 0.15, 0.001)), board) is None  # a was not compared
-    lead, numbers = verdict(board, None, "shop")
+    lead, numbers = headline_verdict(board, None, "shop")
     assert lead == "b has the highest gallery ROC-AUC" and "likewise evaluate shop" in numbers
 
 
 def test_a_single_model_is_not_called_best() -> None:
-    assert "only model" in verdict(leaderboard(results_of(a=(0.5, 0.45, 0.55))), None, "shop")[0]
+    assert "only model" in headline_verdict(leaderboard(results_of(a=(0.5, 0.45, 0.55))), None, "shop")[0]
 
 
 def test_whiskers_share_one_axis_and_stay_on_it() -> None:
@@ -122,8 +122,8 @@ def test_whiskers_share_one_axis_and_stay_on_it() -> None:
         (small_percent(0.00001234), "0.0012"),
         (small_percent(0.123), "12.3"),
         (small_percent(0.0), "0"),
-        (amount(1464.4), "1,464"),
-        (amount(8.175), "8.2"),
+        (format_amount(1464.4), "1,464"),
+        (format_amount(8.175), "8.2"),
         (count(54170), "54,170"),
         (plural(1, "query", "queries"), "1 query"),
         (plural(2000, "query", "queries"), "2,000 queries"),

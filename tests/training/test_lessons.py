@@ -18,7 +18,7 @@ from likewise.encoders.families.small import SEED, small_model
 from likewise.errors import LikewiseError
 from likewise.evaluation.clustering import random_nmi
 from likewise.training.lessons.own_encoders import candidate_table, trade_off_table, trunk_table
-from likewise.training.lessons.spaces import random_table, scores, toy_table
+from likewise.training.lessons.spaces import random_table, score_space, toy_table
 from likewise.training.lessons.untrained import draw_weights, untrained_network, untrained_vectors
 
 from .check_toy import PER_CLASS, toy_images, toy_vectors, toy_workspace
@@ -47,12 +47,12 @@ def test_trunks_raw_and_reduced_against_scikit_learn() -> None:
     candidates = candidate_table({"toy": vectors}, values)
     assert candidates["reduced"].to_list() == [None, vectors.shape[1]]  # fewer dimensions than 32: all there are
     first = len(values) // 2
-    assert candidates.row(0, named=True)["P@1"] == scores(vectors[first:], values[first:])["P@1"]
+    assert candidates.row(0, named=True)["P@1"] == score_space(vectors[first:], values[first:])["P@1"]
     pca = PCA().fit(vectors[:first].astype(np.float64))
     reduced = pca.transform(vectors[first:].astype(np.float64)).astype(np.float32)
     row = trunk_table(candidates).row(0, named=True)
-    assert row["P@1 PCA"] == pytest.approx(scores(reduced, values[first:])["P@1"])
-    assert row["MAP@R PCA"] == pytest.approx(scores(reduced, values[first:])["MAP@R"], abs=1e-6)
+    assert row["P@1 PCA"] == pytest.approx(score_space(reduced, values[first:])["P@1"])
+    assert row["MAP@R PCA"] == pytest.approx(score_space(reduced, values[first:])["MAP@R"], abs=1e-6)
 
 
 def test_trade_offs_name_whom_each_measure_chooses() -> None:

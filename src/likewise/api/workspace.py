@@ -66,7 +66,7 @@ class Workspace(WorkspaceFolder):
         `truth`: a table of the pairs of similar items (item_a, item_b), where that is known.
         """
         from likewise.catalog import make_catalog
-        from likewise.catalog.readers import read, reader_for, with_items
+        from likewise.catalog.readers import choose_catalog_reader, read, with_items
         from likewise.catalog.readers.table import read_table
         from likewise.files import finish_writing
 
@@ -76,7 +76,7 @@ class Workspace(WorkspaceFolder):
                 f"{self.path} already holds a workspace: bring it up to date with .update({str(source)!r}), choose "
                 "another folder, or begin anew with replace=True."
             )
-        name = reader_for(Path(source), reader)
+        name = choose_catalog_reader(Path(source), reader)
         pictures = None if root is None else Path(root)
         reading = with_items(read(Path(source), name, root=pictures), item_pattern)
         made = make_catalog(

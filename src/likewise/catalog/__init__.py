@@ -2,7 +2,7 @@
 
 from likewise.catalog.images import load_image, write_picture
 from likewise.catalog.make import NewCatalog, make_catalog
-from likewise.catalog.table import catalog_fingerprint, items_fingerprint, items_of, read_catalog, select
+from likewise.catalog.table import catalog_fingerprint, items_fingerprint, items_of, read_catalog, select_catalog_rows
 
 __all__ = [
     "NewCatalog",
@@ -12,6 +12,6 @@ __all__ = [
     "load_image",
     "make_catalog",
     "read_catalog",
-    "select",
+    "select_catalog_rows",
     "write_picture",
 ]

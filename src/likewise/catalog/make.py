@@ -14,7 +14,7 @@ from likewise.catalog.file_cards import FILES
 from likewise.catalog.perceptual_hash import store_hashes
 from likewise.catalog.table import KEY_COLUMNS, MADE_COLUMNS, catalog_fingerprint
 from likewise.catalog.truth import check_truth
-from likewise.catalog.versions import HISTORY_COLUMNS, CatalogVersion, read_versions, today, with_history
+from likewise.catalog.versions import HISTORY_COLUMNS, CatalogVersion, date_today, read_versions, with_history
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing, locked
 from likewise.progress import ProgressCallback
@@ -97,7 +97,7 @@ def _make(
     catalog, problems = checked.catalog, checked.problems
     version = _version_of_its_own(workspace, catalog)
     similar = None if truth is None else check_truth(truth, catalog)
-    versions = (CatalogVersion(version, today(), len(catalog)),)
+    versions = (CatalogVersion(version, date_today(), len(catalog)),)
     settings = catalog_settings(workspace, checked, root, source, source_settings, versions)
     with staged_workspace(workspace) as (staged, files):
         write_parquet(problems, staged.problems_file)

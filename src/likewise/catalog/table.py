@@ -40,7 +40,7 @@ def items_of(catalog: pl.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int64]
     return catalog["item"].rank("dense").cast(pl.Int64).to_numpy()
 
 
-def select(catalog: pl.DataFrame, conditions: str | None) -> pl.DataFrame:
+def select_catalog_rows(catalog: pl.DataFrame, conditions: str | None) -> pl.DataFrame:
     """The rows that meet conditions such as `domain=wild` or `split=test,category=shoes`; all rows for None."""
     return catalog if not conditions else select_all(catalog, conditions.split(","))
 

@@ -47,7 +47,7 @@ class CatalogVersion:
         return cls(**{name: value for name, value in values.items() if name in known})
 
 
-def today() -> str:
+def date_today() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d")
 
 

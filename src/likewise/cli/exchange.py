@@ -8,7 +8,7 @@ import typer
 from likewise.cli.console import echo, echo_json, escape, progress_bars
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing
-from likewise.workspace import WorkspaceFolder, discard, write_atomically
+from likewise.workspace import WorkspaceFolder, discard_result, write_atomically
 
 Output = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)]
 
@@ -75,7 +75,7 @@ def export_labels(target: WorkspaceFolder, output: Path, *, as_evaluated: bool, 
     from likewise.evaluation.exchange.labels_export import export_labels as export
 
     made = export(target, output.suffix.lower(), as_evaluated=as_evaluated, name=str(output))
-    write_atomically(output, lambda file: discard(file.write(made.content)))
+    write_atomically(output, lambda file: discard_result(file.write(made.content)))
     if as_json:
         counts = {"n_labels": made.n_labels, "n_only_by_chance": made.n_random, "n_drawn": made.n_drawn}
         counts["positive_from"] = made.positive_from

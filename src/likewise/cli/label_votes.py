@@ -19,7 +19,7 @@ from likewise.cli.console import (
 from likewise.cli.exchange import Output, export_labels, refuse_existing
 from likewise.cli.label_site import Database, ExpertName, open_votes_database
 from likewise.errors import LikewiseError
-from likewise.workspace import discard, write_atomically
+from likewise.workspace import discard_result, write_atomically
 
 
 def add_pairs(
@@ -154,7 +154,7 @@ def export(
         return
     with opened_votes(target) as engine:
         content = export_votes(engine, what, all_proposals(target))
-    write_atomically(output, lambda file: discard(file.write(content)))
+    write_atomically(output, lambda file: discard_result(file.write(content)))
     if as_json:
         echo_json({"file": str(output), "bytes": len(content)})
     else:

@@ -59,7 +59,7 @@ def new(
     from likewise.catalog import make_catalog
     from likewise.catalog.item_names import suggest_pattern
     from likewise.catalog.make import already_there
-    from likewise.catalog.readers import reader_for, with_items
+    from likewise.catalog.readers import choose_catalog_reader, with_items
     from likewise.catalog.readers.table import read_table
     from likewise.files import finish_writing
     from likewise.labeling.pool import project_follows
@@ -77,7 +77,7 @@ def new(
     similar = None if truth is None else read_table(truth)
     settings: dict[str, Any]
     if source is not None:
-        name = reader_for(source, reader)
+        name = choose_catalog_reader(source, reader)
         reading = with_items(_read_source(target, source, name, root, as_json), item_pattern)
         rows, pictures = reading.rows, reading.root
         settings = reading.settings(source, root, item_pattern)

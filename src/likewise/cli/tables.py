@@ -9,7 +9,7 @@ from rich.table import Table
 from likewise.cli.console import echo, escape
 from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, Judged, P, cutoff_of, heading, is_sampled
-from likewise.evaluation.ranking import MAIN, grouped, not_significantly_worse, ranked
+from likewise.evaluation.ranking import MAIN, group_encoders, not_significantly_worse, rank_encoders
 from likewise.intervals import few_queries_note
 
 
@@ -20,7 +20,7 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None, 
     """
     table = Table(title="How well each model finds what people call similar (%)", title_justify="left", box=SIMPLE)
     learned = set(results.filter(pl.col("learned"))["encoder"])
-    order = [name for name in ranked(results) if name not in learned]
+    order = [name for name in rank_encoders(results) if name not in learned]
     close = not_significantly_worse(differences, order) if differences is not None and with_places else []
     table.caption = f"≈ not significantly worse than {escape(order[0])}" if close else None
     table.caption_justify = "left"
@@ -29,7 +29,7 @@ def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None, 
     for name in (main, *columns):
         table.add_column(broken_heading(name), justify="right", no_wrap=True)
     cells = {(row["encoder"], row["measure"]): row for row in results.iter_rows(named=True)}
-    for group in grouped(results):
+    for group in group_encoders(results):
         table.add_row(f"[dim]{group.name}[/]")
         for encoder in group.encoders:
             first = cells[encoder, main]

@@ -7,7 +7,7 @@ import numpy as np
 from likewise.catalog.table import read_catalog
 from likewise.encoders.families.two_tower import load_towers, read_two_tower_config
 from likewise.encoders.lineage import picture_lineage
-from likewise.encoders.networks.device import place, to_device, to_numpy
+from likewise.encoders.networks.device import move_to_device, to_device, to_numpy
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.running.encode import SHARD_ROWS
 from likewise.encoders.spec import parse_spec
@@ -45,7 +45,7 @@ def encode_from_base_features(folder: WorkspaceFolder, spec: str) -> None:
     left_out = {each.image: each for each in stored.left_out}
     meta = VectorsMeta(encoder.name, encoder.version, encoder.dim, 0, SHARD_ROWS, complete=False, spec=spec)
     torch = import_optional("torch", spec)
-    head = place(load_towers(Path(part.target))[1])
+    head = move_to_device(load_towers(Path(part.target))[1])
     lineage = picture_lineage(spec)
     with ShardWriter(
         folder, meta, images, lineage, force=False, try_again=lambda each: each.image not in left_out

@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from likewise.catalog.table import read_catalog, select
+from likewise.catalog.table import read_catalog, select_catalog_rows
 from likewise.conditional.protocol import Composer, Features, Floats
 from likewise.conditional.templates.annotations import Bools, catalog_annotations
 from likewise.conditional.towers import TwoTower, normalize
@@ -74,7 +74,7 @@ def draw_questions(
 
     The rows `without` are not asked about; at most every second image is, so that others are left to choose on.
     """
-    catalog = select(select_half(read_catalog(workspace), settings.half), settings.where)
+    catalog = select_catalog_rows(select_half(read_catalog(workspace), settings.half), settings.where)
     known = catalog_annotations(catalog, category=settings.category, attributes=settings.attributes)
     rng = np.random.default_rng([settings.seed, 31])
     counts = np.zeros((len(known.category_names), len(known.attributes)), np.int64)

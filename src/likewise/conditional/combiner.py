@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.conditional.protocol import Features
-from likewise.encoders.networks.device import place, to_device, to_numpy
+from likewise.encoders.networks.device import move_to_device, to_device, to_numpy
 from likewise.encoders.stored_specs import check_stored_spec
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing
@@ -29,7 +29,7 @@ from likewise.lineage.files import lineage_file, read_model_lineage, write_linea
 from likewise.lineage.record import NOTHING_LEARNED, Lineage
 from likewise.optional_dependencies import import_optional
 from likewise.untrusted import check_shape
-from likewise.workspace import discard, read_json, write_atomically, write_json
+from likewise.workspace import discard_result, read_json, write_atomically, write_json
 
 if TYPE_CHECKING:
     from torch import nn
@@ -139,7 +139,7 @@ class TrainedCombiner:
                 f"{reference.shape[1]}: train one for this encoder."
             )
         rows = [np.empty((0, self.shape.dim), np.float32)]
-        module = place(self.module.eval())
+        module = move_to_device(self.module.eval())
         with torch.inference_mode():
             for start in range(0, len(reference), ROWS_PER_BATCH):
                 part = slice(start, start + ROWS_PER_BATCH)
@@ -153,7 +153,7 @@ def write_combiner(folder: Path, combiner: TrainedCombiner) -> None:
     from safetensors.numpy import save
 
     state = {name: to_numpy(value) for name, value in combiner.module.state_dict().items()}
-    write_atomically(folder / WEIGHTS, lambda file: discard(file.write(save(state))))
+    write_atomically(folder / WEIGHTS, lambda file: discard_result(file.write(save(state))))
     write_lineage(combiner.lineage, lineage_file(folder))
     values = {"format": FORMAT, "tower": combiner.tower, "shape": asdict(combiner.shape), "about": combiner.about}
     write_json(values, folder / SETTINGS)

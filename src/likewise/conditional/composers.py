@@ -121,6 +121,6 @@ def _standardized(scores: Floats) -> Floats:
     return np.asarray((scores - scores.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0), np.float64)
 
 
-def baselines() -> list[ComposerMethod]:
+def baseline_methods() -> list[ComposerMethod]:
     """Image only, text only, image + text."""
     return [ComposerMethod(ImageOnly()), ComposerMethod(TextOnly()), ComposerMethod(ImageAndText())]

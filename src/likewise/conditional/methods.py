@@ -14,7 +14,7 @@ from likewise.conditional.composers import (
     UnscaledSum,
 )
 from likewise.conditional.protocol import Composer, ConditionalMethod
-from likewise.conditional.published_arithmetic import published
+from likewise.conditional.published_arithmetic import with_published_arithmetic
 from likewise.conditional.run_files import QUERIES, RUN, read_query_vectors, read_run
 from likewise.conditional.task_specific import AttributePrediction, read_detections
 from likewise.conditional.templates.annotations import ATTRIBUTE_KINDS, ImageAnnotations
@@ -140,4 +140,4 @@ def get_methods(
     repeated = sorted({method.name for method in found if sum(each.name == method.name for each in found) > 1})
     if repeated:
         raise LikewiseError(f"two methods would be called {repeated[0]!r} in the table: name each once, rename a file.")
-    return [published(method) for method in found] if official else found
+    return [with_published_arithmetic(method) for method in found] if official else found

@@ -18,7 +18,7 @@ from likewise.conditional.protocol import Features, Floats, QueryBatch
 from likewise.conditional.towers import normalize
 from likewise.encoders.families.sentences import MAX_TOKENS, load_sentence_encoder, sentence_folder
 from likewise.encoders.families.two_tower import load_towers
-from likewise.encoders.networks.device import place, to_device, to_numpy
+from likewise.encoders.networks.device import move_to_device, to_device, to_numpy
 from likewise.encoders.spec import parse_spec
 from likewise.encoders.stored_specs import check_stored_spec
 from likewise.errors import LikewiseError
@@ -27,7 +27,7 @@ from likewise.lineage.files import lineage_file, read_model_lineage, write_linea
 from likewise.lineage.record import NOTHING_LEARNED, Lineage
 from likewise.optional_dependencies import import_optional
 from likewise.untrusted import check_shape
-from likewise.workspace import discard, read_json, write_atomically, write_json
+from likewise.workspace import discard_result, read_json, write_atomically, write_json
 
 if TYPE_CHECKING:
     from torch import nn
@@ -69,7 +69,7 @@ class SentenceSide:
                 f"{tower} has no sentence encoder below its text side: pseudo-words need a two-tower encoder trained "
                 "with `--text minilm` (or another sentence encoder)."
             )
-        self.side: Any = place(load_towers(Path(part.target))[2])
+        self.side: Any = move_to_device(load_towers(Path(part.target))[2])
         self.tokenizer, self.model = load_sentence_encoder(str(sentence_folder(config.sentences)))
         if self.tokenizer.mask_token is None:
             raise LikewiseError(f"the sentence encoder of {tower} has no mask token, which stands for a pseudo-word.")
@@ -121,7 +121,7 @@ class PseudoWords:
         if reference.shape[1] != self.side.dim:
             raise LikewiseError(f"these pseudo-words read features of {self.tower}: use them with their encoder.")
         rows = [np.empty((0, self.side.dim), np.float32)]
-        module = place(self.module.eval())
+        module = move_to_device(self.module.eval())
         with torch.inference_mode():
             for start in range(0, len(reference), QUERIES_PER_BATCH):
                 part = slice(start, start + QUERIES_PER_BATCH)
@@ -136,7 +136,7 @@ def write_pseudo_words(folder: Path, found: PseudoWords) -> None:
     from safetensors.numpy import save
 
     state = {name: to_numpy(value) for name, value in found.module.state_dict().items()}
-    write_atomically(folder / WEIGHTS, lambda file: discard(file.write(save(state))))
+    write_atomically(folder / WEIGHTS, lambda file: discard_result(file.write(save(state))))
     write_lineage(found.lineage, lineage_file(folder))
     write_json({"format": FORMAT, "tower": found.tower, "about": found.about}, folder / SETTINGS)
 

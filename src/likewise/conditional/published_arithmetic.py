@@ -39,7 +39,7 @@ class PublishedMethod:
         return np.stack([(one[None, :] * gallery).sum(dim=-1).numpy() for one in query]).astype(np.float64)
 
 
-def published(method: ConditionalMethod) -> ConditionalMethod:
+def with_published_arithmetic(method: ConditionalMethod) -> ConditionalMethod:
     """The method with the published arithmetic, where it composes one query vector."""
     return PublishedMethod(method.composer) if isinstance(method, ComposerMethod) else method
 

@@ -15,7 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from likewise.conditional.combiner import WEIGHTS
-from likewise.conditional.composers import ComposerMethod, baselines
+from likewise.conditional.composers import ComposerMethod, baseline_methods
 from likewise.conditional.evaluate import AVERAGE, TaskResults, recall_table, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import ConditionalMethod
@@ -50,7 +50,7 @@ class Arm:
     """The line of a plot it belongs to."""
 
 
-def ablations(
+def ablation_arms(
     triplets: pl.DataFrame,
     tower: str,
     settings: TrainingSettings,
@@ -74,7 +74,7 @@ def ablations(
     return arms
 
 
-def scaling(
+def scaling_arms(
     triplets: pl.DataFrame,
     tower: str,
     settings: TrainingSettings,
@@ -97,7 +97,7 @@ def scaling(
     return arms
 
 
-def backbones(triplets: pl.DataFrame, towers: Sequence[str], settings: TrainingSettings) -> list[Arm]:
+def backbone_arms(triplets: pl.DataFrame, towers: Sequence[str], settings: TrainingSettings) -> list[Arm]:
     """Figure 6: the same training on several encoders."""
     frozen = replace(settings, tune=())
     return [Arm(BACKBONES, TwoTower.from_spec(spec).name, triplets, spec, frozen, "combiner") for spec in towers]
@@ -159,7 +159,7 @@ def screen_arms(
 def _baseline_rows(workspace: WorkspaceFolder, spec: str, test: pl.DataFrame) -> list[dict[str, object]]:
     tower = TwoTower.from_spec(spec)
     tower.encode(workspace)
-    methods: list[ConditionalMethod] = list(baselines())
+    methods: list[ConditionalMethod] = list(baseline_methods())
     found = score_templates(test, ImageTextFeatures.load(workspace, tower, test), methods)
     return [
         row

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from likewise.catalog.table import read_catalog, select
+from likewise.catalog.table import read_catalog, select_catalog_rows
 from likewise.conditional.mining.tagging import textblob_tagger
 from likewise.conditional.pseudo_words import SETTINGS, PseudoWords, SentenceSide, projection, write_pseudo_words
 from likewise.conditional.screening import tower_lineage
 from likewise.conditional.towers import TwoTower
-from likewise.encoders.networks.device import place, repeatable_kernels, to_device, to_numpy
+from likewise.encoders.networks.device import move_to_device, repeatable_kernels, to_device, to_numpy
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing, written_together
 from likewise.lineage.halves import select_half
@@ -90,7 +90,7 @@ def train_pseudo_words(
     torch = import_optional("torch", "training pseudo-words")
     with torch.random.fork_rng(devices=[]), repeatable_kernels():
         torch.manual_seed(settings.seed)
-        module: Any = place(projection(side.dim, side.width, settings.dropout))
+        module: Any = move_to_device(projection(side.dim, side.width, settings.dropout))
         fit = _Fit(side, module, captions, masked, settings)
         history, best_step = fit.run(learned, held, rng, on_progress)
     about = {"settings": asdict(settings), "best_step": best_step, "n_captions": len(learned)}
@@ -115,7 +115,7 @@ def masked_captions(
     workspace: WorkspaceFolder, settings: TextTrainingSettings, blank: str
 ) -> tuple[list[str], list[str], list[str]]:
     """Images, their captions, and the captions with their keywords blank; those without a keyword are left out."""
-    catalog = select(select_half(read_catalog(workspace), settings.half), settings.where)
+    catalog = select_catalog_rows(select_half(read_catalog(workspace), settings.half), settings.where)
     missing = [name for name in settings.columns if name not in catalog.columns]
     if missing:
         raise LikewiseError(f"the catalog of {workspace.path} has no column {', '.join(missing)}: name `--columns`.")

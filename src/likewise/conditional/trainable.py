@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from likewise.conditional.two_tower import encode_base
 from likewise.encoders.digests import file_digest
 from likewise.encoders.families.two_tower import load_towers, text_inputs, write_two_tower
-from likewise.encoders.networks.device import device, place, to_device, to_numpy
+from likewise.encoders.networks.device import device, move_to_device, to_device, to_numpy
 from likewise.encoders.networks.network import Network
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.running.picture_reader import PictureReader, read_prepared
@@ -76,7 +76,7 @@ class _TrainableTwoTower:
         self.torch = import_optional("torch", "training")
         head: Any
         self.shape, head, side = load_towers(folder)
-        self.head, self.side = place(head), place(side)
+        self.head, self.side = move_to_device(head), move_to_device(side)
 
     def image_inputs(self, workspace: WorkspaceFolder, images: Sequence[str]) -> Inputs:
         features = encode_base(workspace, self.shape.base, images, None, None)
@@ -111,7 +111,7 @@ class _TrainableTransformers:
         encoder = get_encoder(spec)
         assert isinstance(encoder, Network)
         self.recipe = encoder.recipe
-        self.network: Any = place(load_network(str(self.folder)))
+        self.network: Any = move_to_device(load_network(str(self.folder)))
         self.tokenizer: Any = AutoTokenizer.from_pretrained(str(self.folder), local_files_only=True)
         self.network.eval()
 

@@ -31,7 +31,13 @@ from likewise.conditional.towers import TwoTower
 from likewise.conditional.trainable import TrainableEncoder, load_trainable, save_trained
 from likewise.conditional.training_triplets import is_mined, keep_encoded_triplets, train_validation_split
 from likewise.conditional.validation import ValidationSet, Validator, validation_size
-from likewise.encoders.networks.device import memory_explained, mixed_precision, place, repeatable_kernels, to_device
+from likewise.encoders.networks.device import (
+    memory_explained,
+    mixed_precision,
+    move_to_device,
+    repeatable_kernels,
+    to_device,
+)
 from likewise.encoders.running.picture_reader import PictureReader
 from likewise.errors import LikewiseError
 from likewise.files import written_together
@@ -184,7 +190,7 @@ def train_combiner(
     with torch.random.fork_rng(devices=[]), repeatable_kernels():
         torch.manual_seed(settings.seed)
         shape = CombinerShape(tower.dim, settings.projection, settings.hidden, settings.dropout, settings.kind)
-        module = place(combiner_module(shape))
+        module = move_to_device(combiner_module(shape))
         history, best, tuned = _fit(arrays, module, shape, tower, workspace, validation, settings, on_progress)
     module.load_state_dict(best.module)
     about = {"settings": settings.to_stored(), "best_step": best.step, "validation_recall_at_1": best.recall}

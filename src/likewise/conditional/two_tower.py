@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.catalog.table import read_catalog, select
+from likewise.catalog.table import read_catalog, select_catalog_rows
 from likewise.conditional.base_features import unscaled_spec
 from likewise.conditional.caption_sampling import CaptionTexts, caption_texts, text_matches
 from likewise.conditional.caption_vectors import draw_texts, sentence_vectors
@@ -33,7 +33,7 @@ from likewise.encoders.families.two_tower import (
     write_two_tower,
 )
 from likewise.encoders.lineage import encoder_lineage
-from likewise.encoders.networks.device import place, repeatable_kernels, to_device, to_numpy
+from likewise.encoders.networks.device import move_to_device, repeatable_kernels, to_device, to_numpy
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.storage.files import vectors_folder
 from likewise.errors import LikewiseError
@@ -166,7 +166,7 @@ def _texts(catalog: pl.DataFrame) -> str:
 
 def captioned_rows(workspace: WorkspaceFolder, settings: TwoTowerSettings) -> pl.DataFrame:
     """The rows to learn from."""
-    catalog = select(select_half(read_catalog(workspace), settings.half), settings.where)
+    catalog = select_catalog_rows(select_half(read_catalog(workspace), settings.half), settings.where)
     missing = [name for name in settings.columns if name not in catalog.columns]
     if missing:
         raise LikewiseError(f"the catalog of {workspace.path} has no column {', '.join(missing)}: {_texts(catalog)}")
@@ -261,7 +261,7 @@ def _fit(
         head.fit_components(torch.from_numpy(features[train]))
         with torch.inference_mode():
             reduced = to_numpy(head.reduce(torch.from_numpy(features)))
-        head, text = place(head), place(text)
+        head, text = move_to_device(head), move_to_device(text)
         scale = torch.nn.Parameter(to_device(np.array([np.log(1 / 0.07)], np.float32)))
         parameters = [*head.parameters(), *text.parameters(), scale]
         optimiser = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from likewise.catalog import read_catalog, select
+from likewise.catalog import read_catalog, select_catalog_rows
 from likewise.catalog.versions import read_history, read_versions, rows_at
 from likewise.discovery.designs.drawing import (
     Ints,
@@ -86,7 +86,7 @@ def grow_pool(
     latest = read_versions(workspace)[-1].version
     seen = _usable_images(workspace, note)
     queries, pictures = _queries(workspace, note, seen)
-    query_gallery = QueryGallery.from_catalog(seen, queries, select(seen, settings.gallery)["image"])
+    query_gallery = QueryGallery.from_catalog(seen, queries, select_catalog_rows(seen, settings.gallery)["image"])
     every = every_pool_row(workspace)
     number = max(int(every["round"].max() or 0), *note.update_rounds, 0) + 1  # type: ignore[arg-type]
     rng = np.random.default_rng([settings.seed, latest])
@@ -135,9 +135,9 @@ def _queries(workspace: WorkspaceFolder, note: StoredPool, seen: pl.DataFrame) -
     rule = settings.queries or settings.gallery
     old = seen.filter(pl.col("picture").is_in(list(note.query_pictures)))["image"].to_list()
     known_items = seen.filter("known")["item"].implode()
-    may_be = select(seen, rule)
+    may_be = select_catalog_rows(seen, rule)
     fresh = may_be.filter(~pl.col("known") & ~pl.col("item").is_in(known_items))
-    first = select(rows_at(read_history(workspace), versions[0]), rule)["item"].n_unique()
+    first = select_catalog_rows(rows_at(read_history(workspace), versions[0]), rule)["item"].n_unique()
     expected = fresh["item"].n_unique() * _n_first_queries(workspace, note) / first
     rng = np.random.default_rng([settings.seed, versions[-1], len(fresh)])
     n_new = int(expected + rng.random())  # to the next whole number, up or down, so that it is right on average

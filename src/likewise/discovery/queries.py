@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from likewise.catalog import select
+from likewise.catalog import select_catalog_rows
 from likewise.catalog.readers.table import read_table
 from likewise.errors import LikewiseError
 
@@ -38,7 +38,7 @@ def _shares(sizes: list[int], total: int) -> list[int]:
 def query_rows(catalog: pl.DataFrame, rule: str | None) -> pl.DataFrame:
     """The rows that meet a condition, or whose images a file lists (such as a selection of the explore page)."""
     if rule is None or "=" in rule or not Path(rule).is_file():
-        return select(catalog, rule)
+        return select_catalog_rows(catalog, rule)
     table = read_table(Path(rule))
     if "image" not in table.columns:
         raise LikewiseError(f"{rule} has no column image: a list of queries names images of the catalog.")

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import polars as pl
 
-from likewise.catalog import items_fingerprint, read_catalog, select
+from likewise.catalog import items_fingerprint, read_catalog, select_catalog_rows
 from likewise.catalog.versions import catalog_version, read_versions
 from likewise.chain import ChainPart, table_digest
 from likewise.discovery.designs.adaptive import Purpose
@@ -100,7 +100,7 @@ def select_query_gallery(workspace: WorkspaceFolder, settings: PoolSettings) -> 
         settings.seed,
         by_category=settings.by_category,
     )
-    return QueryGallery.from_catalog(catalog, queries, select(catalog, settings.gallery)["image"])
+    return QueryGallery.from_catalog(catalog, queries, select_catalog_rows(catalog, settings.gallery)["image"])
 
 
 def make_pool(
@@ -324,7 +324,7 @@ def read_pool(workspace: WorkspaceFolder) -> Pool:
     versions, pictures = tuple(description["versions"]), tuple(description["query_pictures"])
     if workspace.as_of is not None:
         rows, queries, left_out = pool_as_of(workspace, versions, pictures)
-    gallery = [image for image in select(catalog, settings.gallery)["image"] if image not in left_out]
+    gallery = [image for image in select_catalog_rows(catalog, settings.gallery)["image"] if image not in left_out]
     asked = QueryGallery.from_catalog(catalog, queries, gallery)
     return Pool(rows, settings, asked, recalls, versions, pictures, tuple(description.get("update_rounds", ())))
 
@@ -361,7 +361,7 @@ def stored_settings(description: dict[str, Any]) -> PoolSettings:
 def _description(workspace: WorkspaceFolder, pool: Pool) -> dict[str, Any]:
     catalog = read_catalog(workspace)
     gallery = set(pool.query_gallery.gallery)
-    left_out = [image for image in select(catalog, pool.settings.gallery)["image"] if image not in gallery]
+    left_out = [image for image in select_catalog_rows(catalog, pool.settings.gallery)["image"] if image not in gallery]
     settings = asdict(pool.settings) | {"generators": list(pool.settings.generators)}
     if pool.settings.index is None:
         del settings["index"]

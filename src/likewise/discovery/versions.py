@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from likewise.catalog import items_fingerprint, select
+from likewise.catalog import items_fingerprint, select_catalog_rows
 from likewise.catalog.versions import (
     key_changes,
     read_history,
@@ -83,7 +83,7 @@ def _note_after(
     """pool.json: the queries and gallery that are left of the version it was made for."""
     passed_over = {changes.get(image, image) for image in note["left_out"]}
     queries = sorted({changes.get(image, image) for image in note["queries"]} & set(catalog["image"]))
-    chosen = select(catalog, note["settings"]["gallery"])["image"].to_list()
+    chosen = select_catalog_rows(catalog, note["settings"]["gallery"])["image"].to_list()
     gallery = [image for image in chosen if image in covered and image not in passed_over]
     asked = QueryGallery.from_catalog(catalog, queries, gallery) if queries and gallery else None
     return note | {

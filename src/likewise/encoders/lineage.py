@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from likewise.catalog.table import read_catalog, select
+from likewise.catalog.table import read_catalog, select_catalog_rows
 from likewise.encoders.families.derivation import Derivation, derivation_of
 from likewise.encoders.families.huggingface.hub import local_folder
 from likewise.encoders.families.run_files import read_run
@@ -74,7 +74,7 @@ def derived_lineage(workspace: WorkspaceFolder, derivation: Derivation) -> Linea
         lineage = lineage.union(read_model_lineage(derivation.run.folder, derivation.run.name))
     if derivation.components is not None:
         on = derivation.fitted_on or "all"
-        chosen = select(read_catalog(workspace), None if on == "all" else on.replace(":", "="))["image"]
+        chosen = select_catalog_rows(read_catalog(workspace), None if on == "all" else on.replace(":", "="))["image"]
         step = f"{'whiten' if derivation.whiten else 'pca'}={derivation.components}&on={on}"
         lineage = lineage.with_lesson(lesson_from_workspace(workspace, "pictures", step, chosen))
     return lineage

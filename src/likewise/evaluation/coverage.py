@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from likewise.catalog import items_of, read_catalog, select
+from likewise.catalog import items_of, read_catalog, select_catalog_rows
 from likewise.discovery.pool import FIRST_ROUND, pairs_to_label
 from likewise.discovery.step import Pool, lacks_queries, pool_part, read_pool
 from likewise.discovery.versions import image_versions
@@ -65,7 +65,7 @@ def catalog_coverage(workspace: WorkspaceFolder) -> CatalogCoverage | None:
         if name
     }
     return CatalogCoverage(
-        len(select(catalog, pool.settings.gallery)),
+        len(select_catalog_rows(catalog, pool.settings.gallery)),
         len(pool.query_gallery.gallery),
         len(asked),
         n_labelled,
@@ -79,7 +79,7 @@ def _share_of_new_queries(workspace: WorkspaceFolder, pool: Pool, catalog: pl.Da
     """Of the items that could be asked about today, how many came after the queries were chosen."""
     if workspace.as_of is not None:
         return 0.0
-    may_be = select(catalog, pool.settings.queries or pool.settings.gallery)
+    may_be = select_catalog_rows(catalog, pool.settings.queries or pool.settings.gallery)
     known = image_versions(workspace, pool.versions, may_be["image"].to_list()).any(axis=1)
     n_known = may_be.filter(pl.Series(known))["item"].n_unique()
     return 1.0 - n_known / max(1, may_be["item"].n_unique())
@@ -91,7 +91,9 @@ def _share_unknown(
     """Of the first places of today's lists of the pool's queries."""
     item = dict(zip(catalog["image"], items_of(catalog).tolist(), strict=True))
     queries = common_images(workspace, [encoder], pool.query_gallery.queries)
-    gallery = common_images(workspace, [encoder], select(catalog, pool.settings.gallery)["image"].to_list())
+    gallery = common_images(
+        workspace, [encoder], select_catalog_rows(catalog, pool.settings.gallery)["image"].to_list()
+    )
     found = top_k(
         read_vectors(workspace, encoder, queries),
         read_vectors(workspace, encoder, gallery),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from likewise.evaluation.auc import Floats, Ints, roc_auc, sort_pairs
 from likewise.evaluation.item_pairs import item_cells, positive_items
-from likewise.evaluation.key_hashes import key_hashes, mix, smallest_per_row
+from likewise.evaluation.key_hashes import key_hashes, mix_hash_bits, smallest_per_row
 from likewise.evaluation.pairs import JudgedPairs, against_negatives, select_pairs
 from likewise.evaluation.query_sums import QuerySums
 
@@ -41,7 +41,7 @@ def draw_gallery_negatives(
     for start in range(0, len(queries), step):
         rows = queries[start : start + step]
         eligible = _eligible(known, rows, items)
-        keys = np.where(eligible, mix(query_keys[rows, None] ^ item_keys), np.iinfo(np.uint64).max)
+        keys = np.where(eligible, mix_hash_bits(query_keys[rows, None] ^ item_keys), np.iinfo(np.uint64).max)
         chosen = smallest_per_row(keys, per_query)
         row, place = np.nonzero(np.take_along_axis(eligible, chosen, 1))
         drawn.append(np.stack([rows[row], first_image[chosen[row, place]]]))

@@ -23,16 +23,16 @@ def key_hashes(keys: Sequence[str], seed: int) -> NDArray[np.uint64]:
     length = ends - starts
     order = np.argsort(-length, kind="stable")
     starts, longest_first = starts[order], -length[order]
-    numbers = np.full(len(keys), mix(np.array([seed], dtype=np.int64).view(np.uint64) ^ FNV_START)[0])
+    numbers = np.full(len(keys), mix_hash_bits(np.array([seed], dtype=np.int64).view(np.uint64) ^ FNV_START)[0])
     for place in range(int(length.max())):
         still = int(np.searchsorted(longest_first, -place))  # keys longer than `place`
         numbers[:still] = (numbers[:still] ^ letters[starts[:still] + place]) * FNV_PRIME
     hashed = np.empty_like(numbers)
-    hashed[order] = mix(numbers)
+    hashed[order] = mix_hash_bits(numbers)
     return hashed
 
 
-def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix_hash_bits(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finaliser of splitmix64: spreads sums of hashes evenly again."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -17,7 +17,7 @@ MISTAKES_PER_KIND = 12
 MISSED, FALSE_FRIEND = "missed", "false friend"
 
 
-def severity(scores: Floats, pairs: JudgedPairs) -> Floats:
+def mistake_severity(scores: Floats, pairs: JudgedPairs) -> Floats:
     """Of each judged pair; NaN where its query has no candidate of the other class."""
     by_query = sort_pairs(pairs.query, scores, pairs.label, len(pairs.queries))
     is_positive = by_query.positive == 1.0
@@ -47,7 +47,7 @@ def all_mistakes(encoder: str, scores: Floats, pairs: JudgedPairs) -> pl.DataFra
             "kind": np.where(pairs.label == 1, MISSED, FALSE_FRIEND).tolist(),
             "query": [pairs.queries[row] for row in pairs.query],
             "candidate": [pairs.gallery[row] for row in pairs.candidate],
-            "severity": severity(scores, pairs),
+            "severity": mistake_severity(scores, pairs),
             "score": scores,
         },
         schema_overrides={"encoder": pl.String, "kind": pl.String, "query": pl.String, "candidate": pl.String},

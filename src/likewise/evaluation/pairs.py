@@ -120,6 +120,6 @@ def against_negatives(pairs: JudgedPairs, query: Ints, candidate: Ints) -> Judge
     )
 
 
-def relabel(pairs: JudgedPairs, label: NDArray[np.int8]) -> JudgedPairs:
+def relabel_pairs(pairs: JudgedPairs, label: NDArray[np.int8]) -> JudgedPairs:
     """The same pairs under other labels, without grades; -1 takes a pair out."""
     return select_pairs(replace(pairs, label=label, grade=None), label >= 0)

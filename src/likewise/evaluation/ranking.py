@@ -40,7 +40,7 @@ def measure_is(measure: Measure) -> pl.Expr:
     return pl.col("measure") == str(measure)
 
 
-def ranked(results: pl.DataFrame) -> list[str]:
+def rank_encoders(results: pl.DataFrame) -> list[str]:
     """Encoders by falling gallery ROC-AUC; those without one come later, those that learned the answers last."""
     main = results.filter(measure_is(MAIN)).select("encoder", "value")
     every = results.select("encoder", "learned").unique().join(main, on="encoder", how="left")
@@ -48,10 +48,10 @@ def ranked(results: pl.DataFrame) -> list[str]:
     return order["encoder"].to_list()
 
 
-def grouped(results: pl.DataFrame) -> list[Group]:
+def group_encoders(results: pl.DataFrame) -> list[Group]:
     """Generators, new models and those without a rank, in the order of `ranked`; none without models."""
     fed, learned = (set(results.filter(pl.col(name))["encoder"]) for name in ("generator", "learned"))
-    fair = [name for name in ranked(results) if name not in learned]
+    fair = [name for name in rank_encoders(results) if name not in learned]
     groups = [
         Group("fed", "Generators", "they contributed to the pool", [name for name in fair if name in fed]),
         Group("new", "New models", "they did not", [name for name in fair if name not in fed]),
@@ -60,7 +60,7 @@ def grouped(results: pl.DataFrame) -> list[Group]:
     return [group for group in groups if group.encoders]
 
 
-def against(differences: pl.DataFrame, best: str) -> pl.DataFrame:
+def differences_from_best(differences: pl.DataFrame, best: str) -> pl.DataFrame:
     """Gallery ROC-AUC of `best` minus that of each other `encoder`: difference, low, high, p_holm, significant."""
     rows = differences.filter(measure_is(MAIN))
     ahead = rows.filter(pl.col("encoder_a") == best).rename({"encoder_b": "encoder"})
@@ -74,5 +74,7 @@ def not_significantly_worse(differences: pl.DataFrame, order: list[str]) -> list
     """The models that may be as good as the first of `order`: chance explains what they are behind."""
     if not order:
         return []
-    close = against(differences, order[0]).filter(~pl.col("significant") & pl.col("difference").is_not_null())
+    close = differences_from_best(differences, order[0]).filter(
+        ~pl.col("significant") & pl.col("difference").is_not_null()
+    )
     return [name for name in order if name in set(close["encoder"])]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.key_hashes import key_hashes, mix, smallest_per_row
+from likewise.evaluation.key_hashes import key_hashes, mix_hash_bits, smallest_per_row
 from likewise.evaluation.pairs import JudgedPairs, against_negatives
 from likewise.neighbours import NO_INDEX
 from likewise.neighbours.scores import Rows
@@ -84,7 +84,7 @@ def sample_negatives(
     width = len(pairs.gallery)
     cells = np.arange(len(pairs.queries))[:, None] * width + union
     _exclude_known(eligible.reshape(-1), cells.reshape(-1), known.query * width + known.candidate)
-    random_keys = mix(key_hashes(pairs.queries, seed)[:, None] ^ key_hashes(pairs.gallery, seed)[union])
+    random_keys = mix_hash_bits(key_hashes(pairs.queries, seed)[:, None] ^ key_hashes(pairs.gallery, seed)[union])
     random_keys[~eligible] = np.iinfo(np.uint64).max
     wanted = np.minimum(sampling.wanted(pairs.n_positive), eligible.sum(axis=1))
     drawn = smallest_per_row(random_keys, int(wanted.max()))

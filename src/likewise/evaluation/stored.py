@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from likewise.catalog import read_catalog
-from likewise.chain import ChainPart, changed, digest_of, in_words, table_digest
+from likewise.chain import ChainPart, changed_digests, digest_of, in_words, table_digest
 from likewise.discovery.proposals import proposals_digest
 from likewise.encoders.storage.files import vectors_digest
 from likewise.encoders.storage.reading import VECTORS
@@ -124,7 +124,7 @@ def results_part(workspace: WorkspaceFolder, pool: ChainPart, labels: ChainPart)
                 automatic=True,
             )
     encoders, generators = unbiased_encoders(workspace, summary.settings.half), summary.pool.generators
-    if other := changed(summary.rests_on, results_basis(workspace, encoders, generators, summary.settings)):
+    if other := changed_digests(summary.rests_on, results_basis(workspace, encoders, generators, summary.settings)):
         why = f"changed since they were made: {in_words(other)}"
         return ChainPart(RESULTS, "stale", holds, why, make, automatic=True)
     return ChainPart(RESULTS, "current", holds)

@@ -16,7 +16,7 @@ import polars as pl
 
 from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, CutoffMeasure, Measure, P, Recall_cap
 from likewise.evaluation.measures.base import Average, Negatives
-from likewise.evaluation.ranking import grouped, measure_is
+from likewise.evaluation.ranking import group_encoders, measure_is
 
 ENDS = ("", " low", " high")
 AVERAGES: tuple[Average, ...] = ("micro", "macro")
@@ -55,7 +55,7 @@ def _lists(ks: Sequence[int], hit_rate: CutoffMeasure, reciprocal_rank: CutoffMe
 def discovery(results: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
     """Tables 5 and 6: generators first, then new models, each best gallery ROC-AUC first."""
     columns = discovery_columns(ks)
-    ordered = [(group.name, encoder) for group in grouped(results) for encoder in group.encoders]
+    ordered = [(group.name, encoder) for group in group_encoders(results) for encoder in group.encoders]
     return _table([[*names, *_cells(results, names[1], columns)] for names in ordered], ["group", "encoder"], columns)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 from likewise.labeling.agreement import ExpertAgreement, InterAnnotatorAgreement, RandomPairsAgreement, agreement
 from likewise.labeling.consensus import count_answers
 from likewise.labeling.graded_agreement import GradedAgreement
-from likewise.labeling.quality import Pace, catch_pair_accuracy, current_answers, pace, self_consistency
+from likewise.labeling.quality import Pace, answer_pace, catch_pair_accuracy, current_answers, self_consistency
 from likewise.labeling.store.experts import ExpertState, read_experts
 from likewise.labeling.store.gold_pairs import read_catch_pairs
 from likewise.labeling.store.models import ADJUDICATOR, GUEST
@@ -118,7 +118,7 @@ def read_dashboard(
     agreed = agreement(judged, random) if judged.height else None
     beside = {one.expert: one for one in agreed.experts} if agreed else {}
     gold = pl.DataFrame(read_catch_pairs(engine), schema=dict.fromkeys((*PAIR, "gold"), pl.String), orient="row")
-    paces = {expert.name: pace(events, expert.name) for expert in experts}
+    paces = {expert.name: answer_pace(events, expert.name) for expert in experts}
     rows = [_expert_row(expert, paces[expert.name], events, gold, beside.get(expert.name)) for expert in experts]
     counts = count_answers(votes)
     similar = pl.col("similar") > pl.col("not_similar")

@@ -78,7 +78,7 @@ def dawid_skene(
     objective: list[float] = []
     converged = False
     while not converged and len(objective) < max_iterations:
-        class_share, rates = maximise(posterior, pair, expert, similar, experts.height, prior)
+        class_share, rates = maximization_step(posterior, pair, expert, similar, experts.height, prior)
         joint = log_joint(class_share, rates, pair, expert, similar, pairs.height)
         evidence = np.logaddexp(joint[0], joint[1])
         posterior = np.exp(joint[1] - evidence)
@@ -96,7 +96,7 @@ def dawid_skene(
     )
 
 
-def maximise(
+def maximization_step(
     posterior: Floats, pair: Ints, expert: Ints, similar: Ints, n_experts: int, prior: Floats
 ) -> tuple[Floats, Floats]:
     """M-step: the class shares (2,) and every expert's confusion (n_experts, true class, answer)."""

@@ -32,7 +32,7 @@ def current_answers(events: pl.DataFrame) -> pl.DataFrame:
     return latest.filter(pl.col("answer").is_in(ANSWERS))
 
 
-def pace(events: pl.DataFrame, expert: str) -> Pace:
+def answer_pace(events: pl.DataFrame, expert: str) -> Pace:
     """From the moments at which an expert's answers were stored, breaks left out."""
     own = events.filter((pl.col("expert") == expert) & pl.col("answer").is_in(ANSWERS) & (pl.col("source") == "site"))
     if own.is_empty():

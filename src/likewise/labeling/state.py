@@ -11,7 +11,7 @@ import polars as pl
 
 from likewise.catalog import read_catalog
 from likewise.catalog.versions import catalog_version, key_changes, read_history, read_versions, rename_keys
-from likewise.chain import ChainPart, changed, digest_of, in_words, table_digest
+from likewise.chain import ChainPart, changed_digests, digest_of, in_words, table_digest
 from likewise.discovery.proposals import proposals_digest
 from likewise.labeling.store import StoreError, opened_votes, read_sourced_votes
 from likewise.labeling.store.location import remembered_database
@@ -159,7 +159,7 @@ def _labels_from_votes(
     if reading.votes is None or not reading.there:
         why = f"they cannot be compared with the votes they were made from: {reading.problem}"
         return ChainPart(LABELS, "unchecked", holds, why, f"{again} --database URL")
-    different = changed(rested, labels_basis(workspace, note["consensus"]["rule"], reading.votes))
+    different = changed_digests(rested, labels_basis(workspace, note["consensus"]["rule"], reading.votes))
     if not different:
         return ChainPart(LABELS, "current", holds)
     why = in_words(CHANGES.get(name, name) for name in different)

@@ -15,7 +15,7 @@ from likewise.chain import table_digest
 from likewise.errors import LikewiseError
 from likewise.lineage.record import IMAGE_SCHEMA, TASKS, Examples, Lesson, Lineage
 from likewise.untrusted import read_untrusted_parquet
-from likewise.workspace import discard, write_atomically
+from likewise.workspace import discard_result, write_atomically
 
 NAME = "lineage.parquet"
 SCHEMA = pl.Schema({"lesson": pl.Int32, "kind": pl.String, "key": pl.String, "item": pl.String, "content": pl.String})
@@ -68,7 +68,7 @@ def from_bytes(content: bytes, where: str) -> Lineage:
 
 def write_lineage(lineage: Lineage, path: Path) -> None:
     content = to_bytes(lineage)
-    write_atomically(path, lambda file: discard(file.write(content)))
+    write_atomically(path, lambda file: discard_result(file.write(content)))
 
 
 def read_lineage(path: Path) -> Lineage | None:

@@ -43,7 +43,7 @@ class QuestionDraft:
         return asdict(self)
 
 
-def parse_draft(body: Mapping[str, Any]) -> QuestionDraft:
+def parse_question_draft(body: Mapping[str, Any]) -> QuestionDraft:
     return QuestionDraft(**{**body, "worn": tuple(body["worn"]), "choices": tuple(body["choices"])})
 
 

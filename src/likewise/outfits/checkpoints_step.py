@@ -11,7 +11,7 @@ from likewise.outfits.bundle import open_test
 from likewise.outfits.checkpoints import CheckpointComparison, compare_checkpoints, validation_curve
 from likewise.outfits.models.feature_source import FeatureSource, WorkspaceFeatures
 from likewise.outfits.models.registry import load_model
-from likewise.outfits.polyvore import read_benchmark
+from likewise.outfits.polyvore import read_outfit_benchmark
 from likewise.outfits.protocol import OutfitModel
 from likewise.outfits.results import OutfitTestFeatures, OutfitTestResults
 from likewise.outfits.screening import benchmark_set, outfit_test_set
@@ -32,7 +32,7 @@ def compare_checkpoint_files(
     judging = OutfitTestResults(open_test(test), output / "judging")
     reporting = OutfitTestResults(open_test(report_on), output / "reporting") if report_on is not None else None
     workspaces = {path.name: WorkspaceFolder(path) for path in sets}
-    benchmarks = {name: read_benchmark(workspace, split) for name, workspace in workspaces.items()}
+    benchmarks = {name: read_outfit_benchmark(workspace, split) for name, workspace in workspaces.items()}
     asked = [outfit_test_set(each.test) for each in (judging, reporting) if each is not None]
     asked += [benchmark_set(benchmarks[name], read_catalog(each), name) for name, each in workspaces.items()]
     for each in asked:

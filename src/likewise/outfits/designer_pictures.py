@@ -11,7 +11,7 @@ from likewise.labeling.store.expert_notes import add_note, read_notes
 from likewise.outfits.protocol import Item
 from likewise.outfits.rules import CATEGORIES
 from likewise.outfits.step import outfits_folder
-from likewise.workspace import WorkspaceFolder, discard, write_atomically
+from likewise.workspace import WorkspaceFolder, discard_result, write_atomically
 
 PICTURE = "aat-picture"
 FOLDER = "designer_pictures"
@@ -57,7 +57,7 @@ def add_designer_picture(
     if name not in mine and len(mine) >= MAX_PICTURES:
         raise LikewiseError(f"you have brought {MAX_PICTURES} pictures already: take one back first.")
     path = outfits_folder(workspace) / FOLDER / f"{name}.jpg"
-    write_atomically(path, lambda file: discard(file.write(content)))
+    write_atomically(path, lambda file: discard_result(file.write(content)))
     add_note(engine, PICTURE, name, expert, {"category": category})
     return Item(name, category, f"{FOLDER}/{name}.jpg")
 

@@ -78,7 +78,7 @@ def compare_judges(tables: Sequence[pl.DataFrame], against: str = "validation", 
         )
         differences = mine - other
         p = sign_flip_p(differences, seed) if tested else float("nan")
-        power = detectable(differences, ALPHA / len(looks)) if tested else float("nan")
+        power = detectable_score_difference(differences, ALPHA / len(looks)) if tested else float("nan")
         lines.append((judge, test, float(differences.mean()), *t_ends(differences), p, power, len(differences)))
     table = pl.DataFrame(lines, schema=COMPARISON_SCHEMA, orient="row")
     table = table.with_columns(p_holm=holm_correction(table["p"].to_numpy()))
@@ -113,7 +113,7 @@ def t_ends(differences: Floats) -> tuple[float, float]:
     return float(differences.mean()) - margin, float(differences.mean()) + margin
 
 
-def detectable(differences: Floats, alpha: float) -> float:
+def detectable_score_difference(differences: Floats, alpha: float) -> float:
     """The mean difference that is found with a probability of 80 %, by Student's t from the spread over trainings."""
     from scipy.stats import t
 

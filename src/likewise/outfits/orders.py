@@ -57,7 +57,7 @@ def benchmark_values(results: pl.DataFrame, test: str = "FITB") -> dict[str, flo
     return dict(mine.select("model", "value").iter_rows())
 
 
-def score_values(
+def taste_score_values(
     scores: pl.DataFrame, wanted: Sequence[str] = ("LATs", "mLATs", "AATs")
 ) -> dict[str, dict[str, float]]:
     """score -> model -> value, of a table of scores of a test."""

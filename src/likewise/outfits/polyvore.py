@@ -58,7 +58,7 @@ class OutfitBenchmark:
     compatibility_sets: list[CompatibilitySet]
 
 
-def read_benchmark(workspace: WorkspaceFolder, split: str) -> OutfitBenchmark:
+def read_outfit_benchmark(workspace: WorkspaceFolder, split: str) -> OutfitBenchmark:
     """The questions and lines of a split whose items all have a picture in the catalog."""
     catalog = read_catalog(workspace)
     items = items_by_name(catalog)
@@ -159,15 +159,15 @@ def _auc(model: OutfitModel, lines: CompatibilitySet) -> tuple[object, ...]:
 def delong_interval(scores: Floats, label: NDArray[np.int64], value: float) -> tuple[float, float]:
     """DeLong's 95 % interval of an AUC: the variance of how high each positive and each negative is placed."""
     good, bad = scores[label == 1], scores[label == 0]
-    high_good = placements(good, bad)
-    high_bad = 1.0 - placements(bad, good)
+    high_good = share_ranked_below(good, bad)
+    high_bad = 1.0 - share_ranked_below(bad, good)
     spread = high_good.var(ddof=1) / len(good) if len(good) > 1 else 0.0
     spread += high_bad.var(ddof=1) / len(bad) if len(bad) > 1 else 0.0
     half = t_quantile(len(label) - 2) * float(np.sqrt(spread))
     return max(0.0, value - half), min(1.0, value + half)
 
 
-def placements(mine: Floats, others: Floats) -> Floats:
+def share_ranked_below(mine: Floats, others: Floats) -> Floats:
     """For each of mine the share of others below it, ties half."""
     ordered = np.sort(others)
     below, upto = np.searchsorted(ordered, mine, "left"), np.searchsorted(ordered, mine, "right")

@@ -15,7 +15,7 @@ from likewise.outfits.aat import (
     ItemAttributes,
     QuestionDraft,
     SelectedDrafts,
-    parse_draft,
+    parse_question_draft,
     questions_from_drafts,
     select_drafts,
 )
@@ -56,7 +56,7 @@ def catalog_attributes(workspace: WorkspaceFolder) -> ItemAttributes:
 
 def read_drafts(engine: Engine) -> list[QuestionDraft]:
     """Drafts that were not withdrawn."""
-    return [parse_draft(note.body) for note in read_notes(engine, DRAFT) if note.body is not None]
+    return [parse_question_draft(note.body) for note in read_notes(engine, DRAFT) if note.body is not None]
 
 
 def read_votes(engine: Engine) -> dict[str, dict[str, bool]]:

@@ -23,9 +23,9 @@ from typing import Any
 import polars as pl
 from sqlalchemy import Engine
 
-from likewise.catalog.table import read_catalog, select
+from likewise.catalog.table import read_catalog, select_catalog_rows
 from likewise.files import StagedFiles, written_together
-from likewise.labeling.store.clock import format_time, now, parse_time
+from likewise.labeling.store.clock import format_time, parse_time, vote_time_now
 from likewise.labeling.store.questionnaires import add_questionnaire, close_questionnaire
 from likewise.labeling.store.questions import NewQuestion, QuestionKind, add_questions, read_answers
 from likewise.outfits.builder import OutfitTestBuilder, OutfitTestPlan
@@ -88,7 +88,7 @@ class StageQuestions:
     public: bool = False
 
 
-def advance(builder: OutfitTestBuilder, engine: Engine, *, close: bool = False) -> BuildStatus:
+def advance_test_stages(builder: OutfitTestBuilder, engine: Engine, *, close: bool = False) -> BuildStatus:
     """Go as far as possible; with `close`, the stage that is asking now is ended with what was answered."""
     plan = builder.plan()
     for stage in _stages(plan):
@@ -116,7 +116,7 @@ def advance(builder: OutfitTestBuilder, engine: Engine, *, close: bool = False) 
             return _waiting(stage, slug, stage_questions, answers, counts)
         with written_together(builder.folder) as staged:
             stage_questions.finish(answers, staged)
-            write_json({"closed": now(), "n_answers": len(answers)}, staged.staging / f"{stage}.json")
+            write_json({"closed": vote_time_now(), "n_answers": len(answers)}, staged.staging / f"{stage}.json")
             close_questionnaire(engine, slug)  # before the files count: a stage that is done is never looked at again
         close = False
     n = len(builder.questions("crowd"))
@@ -153,7 +153,7 @@ def _too_early(builder: OutfitTestBuilder, plan: OutfitTestPlan, stage: str) -> 
     number = int(stage.split("-")[1])
     before = builder.folder / ("panel.json" if number == 1 else f"rounds-{number - 1}.json")
     opens = parse_time(read_json(before)["closed"]) + timedelta(days=plan.days_between_rounds)
-    if parse_time(now()) >= opens:
+    if parse_time(vote_time_now()) >= opens:
         return None
     return (
         f"{stage} opens at {format_time(opens)}, {plan.days_between_rounds:g} days after the questions were last asked."
@@ -192,7 +192,7 @@ def _questions_of_stage(builder: OutfitTestBuilder, plan: OutfitTestPlan, stage:
 
 
 def _ask_sort(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> StageQuestions:
-    catalog = select(read_catalog(builder.workspace), plan.where)
+    catalog = select_catalog_rows(read_catalog(builder.workspace), plan.where)
     options = (
         *((category, category.capitalize(), None) for category in CATEGORIES),
         *((f"delete: {why}", words, None) for why, words in DELETE_REASONS.items()),
@@ -314,7 +314,7 @@ def trust_categories(builder: OutfitTestBuilder, plan: OutfitTestPlan) -> None:
     """Finish the stage `sort` without people: the catalog's own categories are taken."""
     if builder.is_done("sort"):
         return
-    catalog = select(read_catalog(builder.workspace), plan.where)
+    catalog = select_catalog_rows(read_catalog(builder.workspace), plan.where)
     items, _ = categorize_items(catalog, plan.mapping)
     words = dict(catalog.select("item", "category").iter_rows())
     answered = [str(words.get(item)) for item in items["item"]]

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from likewise.catalog.readers.table import read_table
-from likewise.catalog.table import read_catalog, select
+from likewise.catalog.table import read_catalog, select_catalog_rows
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing, written_together
 from likewise.lineage.halves import select_half
@@ -45,7 +45,7 @@ def generate_outfits(
     if path.exists() and not replace:
         raise LikewiseError(f"{path} is there already: choose another place with `--output`, or add `--replace`.")
     items, left_out = categorize_items(
-        select(select_half(read_catalog(workspace), half), conditions), check_mapping(mapping or {})
+        select_catalog_rows(select_half(read_catalog(workspace), half), conditions), check_mapping(mapping or {})
     )
     made = sample_outfits(items, n_outfits, seed=seed)
     report = dataclasses.replace(made.report, left_out={word or "(none)": n for word, n in left_out.iter_rows()})

@@ -40,7 +40,7 @@ def locate_pool(budget: pl.DataFrame, k: int, n_pool_pairs: int) -> tuple[float,
     return (row["hours"][0], row["expected_positives"][0]) if len(row) else None
 
 
-def faithfulness(budget: pl.DataFrame) -> pl.DataFrame | None:
+def budget_faithfulness(budget: pl.DataFrame) -> pl.DataFrame | None:
     """Mean Spearman and mean recall per number of generators and k; None where the truth is not known."""
     if not {"spearman", "recall"} <= set(budget.columns) or budget["recall"].null_count() == len(budget):
         return None

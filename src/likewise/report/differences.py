@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from likewise.evaluation.ranking import MAIN, against, measure_is
+from likewise.evaluation.ranking import MAIN, differences_from_best, measure_is
 from likewise.report.formatting import NBSP, interval, p_value, points
 from likewise.report.leaderboard import Leaderboard
 
@@ -44,7 +44,7 @@ def against_best(differences: pl.DataFrame | None, board: Leaderboard) -> dict[s
         row["encoder"]: Difference(
             row["difference"], row["low"], row["high"], row["p_holm"], bool(row["significant"]), n_comparisons
         )
-        for row in against(differences, best).iter_rows(named=True)
+        for row in differences_from_best(differences, best).iter_rows(named=True)
     }
     measured = {model.encoder for model in board.models[1:] if model.main.value is not None}
     return found if measured <= set(found) else None

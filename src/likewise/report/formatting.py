@@ -27,7 +27,7 @@ def count(value: float | None) -> str:
     return DASH if value is None else f"{value:,.0f}"
 
 
-def amount(value: float | None) -> str:
+def format_amount(value: float | None) -> str:
     """Hours and factors: one decimal below a hundred, none above."""
     if value is None:
         return DASH
@@ -83,7 +83,7 @@ FILTERS = {
     "percent": percent,
     "small_percent": small_percent,
     "count": count,
-    "amount": amount,
+    "amount": format_amount,
     "fraction": fraction,
     "interval": interval,
     "points": points,

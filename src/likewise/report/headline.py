@@ -9,7 +9,7 @@ from likewise.evaluation.summary import EvaluationSummary
 from likewise.labeling.consensus import TIES
 from likewise.report.catalog_board import CatalogBoard
 from likewise.report.differences import Difference, not_significantly_worse
-from likewise.report.formatting import NBSP, amount, interval, join_names, percent, plural, small_percent
+from likewise.report.formatting import NBSP, format_amount, interval, join_names, percent, plural, small_percent
 from likewise.report.leaderboard import Leaderboard
 from likewise.report.plots.ranges import PlotRange
 
@@ -23,7 +23,7 @@ CHANCE = 0.5  # ROC-AUC of an order by lot
 TEST_DESCRIPTION = "paired over the same queries, p after Holm’s correction"
 
 
-def verdict(
+def headline_verdict(
     board: Leaderboard, differences: dict[str, Difference] | None, name: str, no_rank: str | None = None
 ) -> tuple[str, str]:
     """The sentence to remember and the numbers behind it; `no_rank` says why nobody may be called best."""
@@ -81,7 +81,7 @@ def main_ranges(board: Leaderboard, whole: CatalogBoard | None) -> tuple[str, li
     return f"{whole.main} over the whole catalog" if whole is not None else MAIN_NAME, known
 
 
-def basis(board: Leaderboard, summary: EvaluationSummary) -> str:
+def headline_basis(board: Leaderboard, summary: EvaluationSummary) -> str:
     """Queries, pairs, experts and rule."""
     labels, half = summary.labels, summary.settings.half_note
     asked = f"{plural(board.n_queries_total, 'query', 'queries')} against {plural(summary.n_gallery, 'image')}"
@@ -134,11 +134,15 @@ def key_facts(summary: EvaluationSummary) -> list[tuple[str, str, str]]:
     cost, agreed = summary.prevalence, summary.labels.agreement
     rows = [
         (
-            amount(cost.hours_pool),
+            format_amount(cost.hours_pool),
             "hours",
-            f"of labelling per expert instead of {amount(cost.hours_brute_force)}",
+            f"of labelling per expert instead of {format_amount(cost.hours_brute_force)}",
         ),
-        (f"{amount(cost.speed_up)}×", "fewer pairs", f"than all {cost.n_all_pairs:,} {UNIT_NAMES[cost.unit]} pairs"),
+        (
+            f"{format_amount(cost.speed_up)}×",
+            "fewer pairs",
+            f"than all {cost.n_all_pairs:,} {UNIT_NAMES[cost.unit]} pairs",
+        ),
     ]
     if summary.truth:
         truth = summary.truth

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from likewise.evaluation.measures import AP, ROC_AUC, cutoff_of, heading, is_sampled
-from likewise.evaluation.ranking import MAIN, Group, grouped, ranked, treats_alike
+from likewise.evaluation.ranking import MAIN, Group, group_encoders, rank_encoders, treats_alike
 from likewise.report.formatting import NBSP, interval, percent
 
 PREFERRED = tuple(map(str, (MAIN, ROC_AUC, ROC_AUC(average="micro"), AP, AP(average="micro"))))
@@ -118,11 +118,11 @@ def leaderboard(results: pl.DataFrame) -> Leaderboard:
             cells[encoder][0],
             whisker_of(cells[encoder][0], axis),
         )
-        for place, encoder in enumerate(ranked(results), start=1)
+        for place, encoder in enumerate(rank_encoders(results), start=1)
     ]
     n_queries = max((rows[one.encoder, columns[0].measure]["n_queries"] for one in models if one.place), default=0)
     n_pairs, n_queries_total = (max(results[name].to_list()) for name in ("n_pairs", "n_queries_total"))
-    return Leaderboard(columns, models, grouped(results), axis, n_pairs, n_queries, n_queries_total)
+    return Leaderboard(columns, models, group_encoders(results), axis, n_pairs, n_queries, n_queries_total)
 
 
 def _measures(results: pl.DataFrame) -> list[str]:

@@ -14,7 +14,7 @@ from likewise.report.pool_order import PoolOrder, pool_order
 from likewise.report.rank_bands import RankBands, rank_bands
 from likewise.report.tables import Tables
 from likewise.report.thumbnails import EmbeddedThumbnails
-from likewise.report.unlabelled import Unlabelled, unlabelled
+from likewise.report.unlabelled import Unlabelled, unlabelled_section
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def protocol_sections(tables: Tables, board: Leaderboard, thumbnails: EmbeddedTh
         own_pairs=own_pairs(tables.own_pairs),
         pool_order=pool_order(tables.leave_one_out, tables.leave_one_out_orders, encoders),
         identification=identification(tables.identification, summary.orders, board),
-        unlabelled=unlabelled(tables.incomplete, tables.next_pairs, board, thumbnails),
+        unlabelled=unlabelled_section(tables.incomplete, tables.next_pairs, board, thumbnails),
         rank_bands=rank_bands(tables.rank_bands),
         groups=expert_groups(tables.expert_groups, summary.expert_groups, encoders),
         pool_recall=summary.pool_recall,

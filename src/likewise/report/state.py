@@ -39,7 +39,7 @@ def report_part(workspace: WorkspaceFolder, results: ChainPart) -> ChainPart:
     return ChainPart(REPORT, "current", holds)
 
 
-def sealed(page: str) -> str:
+def seal_page(page: str) -> str:
     """The page with a digest of itself, so that it is noticed when somebody changes it."""
     return page.replace(UNSEALED, UNSEALED.replace('""', f'"{digest_of(page)}"'), 1)
 

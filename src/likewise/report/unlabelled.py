@@ -47,7 +47,7 @@ class Unlabelled:
         ]
 
 
-def unlabelled(
+def unlabelled_section(
     table: pl.DataFrame | None, next_pairs: pl.DataFrame | None, board: Leaderboard, thumbnails: EmbeddedThumbnails
 ) -> Unlabelled | None:
     """None for results of an older `likewise evaluate`; `thumbnails` gets the pictures of the next pairs."""

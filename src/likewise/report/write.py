@@ -14,7 +14,7 @@ from likewise.evaluation.ranking import measure_is
 from likewise.progress import ProgressCallback
 from likewise.report import headline, provenance
 from likewise.report.catalog_board import EDS_NOTE, catalog_board, catalog_notes, catalog_verdict
-from likewise.report.cost import best_sets, faithfulness, locate_pool
+from likewise.report.cost import best_sets, budget_faithfulness, locate_pool
 from likewise.report.differences import against_best, not_significantly_worse
 from likewise.report.gallery import KINDS, choose_queries, mistake_cards, query_cards
 from likewise.report.leaderboard import leaderboard
@@ -26,7 +26,7 @@ from likewise.report.plots.ranges import PlotRange
 from likewise.report.protocols import ProtocolSections, protocol_plots, protocol_sections
 from likewise.report.script import commands_to_reproduce
 from likewise.report.sections import PARTS, SectionContext, added_sections
-from likewise.report.state import report_basis, sealed
+from likewise.report.state import report_basis, seal_page
 from likewise.report.tables import Tables, read_tables
 from likewise.report.thumbnails import EmbeddedThumbnails
 from likewise.workspace import WorkspaceFolder, write_text
@@ -47,7 +47,7 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
     differences = against_best(tables.differences, board)
     whole, facts = None, tables.summary.catalog
     no_rank = no_rank_note(tables.summary.pool.n_different)
-    verdict = headline.verdict(board, differences, name, no_rank)
+    verdict = headline.headline_verdict(board, differences, name, no_rank)
     if tables.whole_catalog is not None:
         whole = catalog_board(tables.whole_catalog, tables.whole_catalog_differences)
         verdict = catalog_verdict(whole, tables.whole_catalog_differences)
@@ -70,7 +70,7 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
         differences=differences,
         alike=[] if no_rank else not_significantly_worse(board, differences),
         no_rank=no_rank,
-        basis=headline.basis(board, tables.summary),
+        basis=headline.headline_basis(board, tables.summary),
         found=headline.truth_sentence(tables.summary.truth),
         facts=headline.key_facts(tables.summary),
         left_out=headline.exclusion_notes(board, tables.summary, tables.settings, thumbnails.n_missing),
@@ -93,7 +93,7 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
         headline_plot=_headline_plot(*headline.main_ranges(board, whole), styles),
         **_plots(tables, sections, styles),
     )
-    write_text(sealed(page), workspace.report_file)
+    write_text(seal_page(page), workspace.report_file)
     if on_progress:
         on_progress("drawing", n_steps, n_steps)
     return workspace.report_file
@@ -135,7 +135,7 @@ def _plots(tables: Tables, sections: ProtocolSections, styles: Styles) -> dict[s
         if sets:
             here = locate_pool(tables.budget, pool.k, pool_pairs(tables.pool).height)
             drawn["yield_plot"] = budget_plots.yield_plot(sets.lines, here)
-        faithful = faithfulness(tables.budget)
+        faithful = budget_faithfulness(tables.budget)
         if faithful is not None:
             drawn["recall"] = budget_plots.recall_plot(faithful)
             if faithful["spearman"].null_count() < len(faithful):

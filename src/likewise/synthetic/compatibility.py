@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 from likewise.synthetic.codes import Codes, encode_items
-from likewise.synthetic.harmony import COLOUR_HARMONY, PATTERN_HARMONY, WORD_HARMONY, statement, volume
+from likewise.synthetic.harmony import COLOUR_HARMONY, PATTERN_HARMONY, WORD_HARMONY, garment_volume, statement_strength
 
 DIMENSIONS: tuple[str, ...] = ("color", "style", "occasion", "season", "material", "balance")
 BASE_TASTE: dict[str, float] = {
@@ -147,12 +147,12 @@ def _balance(
     both: NDArray[np.bool_],
 ) -> Plane:
     """Pairs of garments: slim balances wide, equal lengths count less; then one statement piece is best."""
-    bulk, reach = volume(codes)
+    bulk, reach = garment_volume(codes)
     pair = 1 - 0.25 * np.clip(np.abs(bulk[left] + bulk[right]), 0, 2)
     pair = pair - 0.3 * (reach[left] == reach[right]) * (~np.isnan(reach[left]))
     garment = ~np.isnan(reach)
     pair = np.where(garment[left] & garment[right], pair, np.nan)
-    loud = (statement(codes)[table] * there).sum(axis=1)
+    loud = (statement_strength(codes)[table] * there).sum(axis=1)
     calm: Plane = 1 - 0.18 * np.clip(np.abs(loud - 1.0), 0, 3)
     return np.asarray(np.clip(_pairs(pair, both) * calm, 0, 1))
 

@@ -29,7 +29,7 @@ def draw_item(attributes: Mapping[str, str | None], view: int, seed: int, *, siz
     pose = scene.centred(scene.shop_pose(rng, view, size), str(attributes.get("category")), attributes.get("length"))
     back = scene.shop_backdrop(rng, size)
     colour, cover = _render(attributes, identity, pose, size)
-    picture = scene.compose(back, colour, cover, pose, depth=0.34)
+    picture = scene.draw_item_on_background(back, colour, cover, pose, depth=0.34)
     return scene.to_image(scene.expose(picture, rng, 1.0))
 
 
@@ -41,7 +41,7 @@ def draw_wild(attributes: Mapping[str, str | None], view: int, seed: int, *, siz
     pose = scene.centred(scene.wild_pose(rng, size), str(attributes.get("category")), attributes.get("length"))
     back = scene.wild_backdrop(rng, size)
     colour, cover = _render(attributes, identity, pose, size)
-    picture = scene.compose(back, colour, cover, pose, depth=0.5)
+    picture = scene.draw_item_on_background(back, colour, cover, pose, depth=0.5)
     picture = scene.occlude(picture, rng)
     picture = scene.expose(picture, rng, 2.6)
     image = scene.to_image(picture).filter(ImageFilter.GaussianBlur(float(rng.uniform(0.2, 1.3))))

@@ -125,14 +125,14 @@ _LOUD = {"chandelier", "collar", "cluster", "cuff", "wide-brim", "cat-eye", "but
 _LOUD_NECKS = {"hood"}
 
 
-def volume(codes: Codes) -> tuple[Table, Table]:
+def garment_volume(codes: Codes) -> tuple[Table, Table]:
     """Per item: bulk (-1 slim .. 1.3 wide) and length class (0, 1, 2); NaN length for what is not a garment."""
     bulk = _lookup("silhouette", _BULK, codes) + _lookup("sleeve", _SLEEVE_BULK, codes)
     garment = np.isin(codes["category"], [CATEGORIES.index(name) for name in _GARMENTS])
     return bulk, np.where(garment, codes["length"].astype(np.float64), math.nan)
 
 
-def statement(codes: Codes) -> Table:
+def statement_strength(codes: Codes) -> Table:
     """Per item: how much of a statement piece its shape is (0, 0.5 or 1)."""
     loud = _lookup("silhouette", dict.fromkeys(_LOUD, 1.0), codes)
     sleeves = 0.5 * (_lookup("sleeve", _SLEEVE_BULK, codes) > 0)

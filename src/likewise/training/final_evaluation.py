@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from likewise.encoders.families.projection import fit_projection
-from likewise.encoders.networks.device import place, to_device, to_numpy
+from likewise.encoders.networks.device import move_to_device, to_device, to_numpy
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.evaluation.retrieval import Retrieval, retrieval
@@ -73,7 +73,7 @@ def evaluate_rerun(
 
 def load_network(context: TrainingContext, weights: Weights) -> "nn.Module":
     torch = import_optional("torch", "training")
-    network = place(context.make_network())
+    network = move_to_device(context.make_network())
     network.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
     return network
 
@@ -129,7 +129,7 @@ def pretrained_features(context: TrainingContext, seed: int) -> Callable[[Rows],
         return context.eval_inputs
     torch = import_optional("torch", "training")
     torch.manual_seed(seed)  # a small trunk starts at random
-    trunk = place(context.new_network(context.split.development)).trunk.eval()  # type: ignore[union-attr]
+    trunk = move_to_device(context.new_network(context.split.development)).trunk.eval()  # type: ignore[union-attr]
 
     def features(rows: Rows) -> Vectors:
         parts = []

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from likewise.encoders.networks.device import place, to_device
+from likewise.encoders.networks.device import move_to_device, to_device
 from likewise.encoders.networks.network import Network
 from likewise.encoders.networks.recipe import Recipe
 from likewise.encoders.registry import get_encoder
@@ -45,7 +45,7 @@ def load_trunk(encoder: str) -> "tuple[nn.Module, int]":
 def calibrate_batch_norm(trunk: "nn.Module", inputs: Iterator[Any]) -> None:
     """Batch norms of an untrained trunk measure their statistics once, on training images; then they stay."""
     torch = import_optional("torch", "training")
-    trunk = place(trunk)
+    trunk = move_to_device(trunk)
     norms: list[Any] = [part for part in trunk.modules() if "BatchNorm" in type(part).__name__]
     for norm in norms:
         norm.train()

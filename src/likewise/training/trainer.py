@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.encoders.networks.device import memory_explained, mixed_precision, place, to_device, to_numpy
+from likewise.encoders.networks.device import memory_explained, mixed_precision, move_to_device, to_device, to_numpy
 from likewise.encoders.networks.recipe import Tensor
 from likewise.encoders.protocol import Vectors
 from likewise.evaluation.retrieval import retrieval
@@ -71,7 +71,7 @@ def train_fold(fold_data: FoldData, method: LossMethod, params: Params, plan: Tr
     torch = import_optional("torch", "training")
     started = time.perf_counter()
     with fixed_seed(torch, seed):
-        network = place(fold_data.make_network())
+        network = move_to_device(fold_data.make_network())
         classes = {label: number for number, label in enumerate(np.unique(fold_data.labels[fold_data.train]))}
         labels = np.array([classes[label] for label in fold_data.labels[fold_data.train]], np.int64)
         loop = TrainingLoop(torch, network, method, params, plan, len(classes))
@@ -110,7 +110,7 @@ class TrainingLoop:
         self.network, self.miner = network, loss_and_miner.miner
         if plan.miner and self.miner is None and method.kind == "embedding":
             self.miner = make_miner(plan.miner)
-        self.loss = place(loss_and_miner.loss) if hasattr(loss_and_miner.loss, "to") else loss_and_miner.loss
+        self.loss = move_to_device(loss_and_miner.loss) if hasattr(loss_and_miner.loss, "to") else loss_and_miner.loss
         self.optimisers = [make_optimiser(torch, network.parameters(), plan, plan.learning_rate)]
         of_loss = list(self.loss.parameters()) if hasattr(self.loss, "parameters") else []
         if of_loss:

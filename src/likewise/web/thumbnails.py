@@ -8,7 +8,7 @@ from pathlib import Path
 
 from likewise.catalog import read_catalog
 from likewise.catalog.file_cards import SOUND_TYPES, kind_of_files, load_shown, read_titles
-from likewise.workspace import WorkspaceFolder, discard, write_atomically
+from likewise.workspace import WorkspaceFolder, discard_result, write_atomically
 
 MAX_SIDE_PIXELS = 480
 SMALL_SIDE_PIXELS = 160
@@ -67,7 +67,7 @@ class Thumbnails:
         except (OSError, ValueError):
             return None
         with suppress(OSError):  # a full disk must not hide the picture: it is made again next time
-            write_atomically(cached, lambda file: discard(file.write(content)))
+            write_atomically(cached, lambda file: discard_result(file.write(content)))
         return ImageContent(content, "image/jpeg", tag)
 
     def original(self, key: str) -> ImageContent | None:

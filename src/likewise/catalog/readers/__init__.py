@@ -32,7 +32,7 @@ from likewise.catalog.readers.stored_tables import read_stored_table
 from likewise.errors import LikewiseError
 
 
-def reader_for(path: Path, reader: str | None = None) -> str:
+def choose_catalog_reader(path: Path, reader: str | None = None) -> str:
     """The reader's name; without one, a folder or a table is recognised by what it is."""
     name = (reader or ("folder" if path.is_dir() else "table")).strip().lower().replace("-", "_")
     if name not in layouts():
@@ -42,7 +42,7 @@ def reader_for(path: Path, reader: str | None = None) -> str:
 
 def read(path: Path, reader: str | None = None, root: Path | None = None) -> Reading:
     """Coverage, rows and tables of `path` by the named reader; pictures are looked for under `root` when given."""
-    name = reader_for(path, reader)
+    name = choose_catalog_reader(path, reader)
     if not path.exists():
         raise LikewiseError(f"{path} does not exist: give a folder of pictures, or a CSV, Parquet or JSONL file.")
     read_layout: Callable[[Path, Path | None], Reading] = import_module(layouts()[name].module).read

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from likewise.errors import LikewiseError
-from likewise.workspace import discard, write_atomically
+from likewise.workspace import discard_result, write_atomically
 
 NOT_IN_NAMES = re.compile(r"[^\w-]")  # a split's name cannot lead out of the folder
 FILE_SIGNATURES = {
@@ -26,7 +26,7 @@ def write_image(content: bytes, name: str, root: Path | None, folder: str, numbe
     ending = next((e for start, e in FILE_SIGNATURES.items() if content.startswith(start)), Path(name).suffix or ".img")
     file = root.absolute() / NOT_IN_NAMES.sub("_", folder) / f"{number:07d}{ending}"
     if not file.is_file() or file.stat().st_size != len(content) or file.read_bytes() != content:
-        write_atomically(file, lambda out: discard(out.write(content)))
+        write_atomically(file, lambda out: discard_result(out.write(content)))
     return str(file)
 
 

@@ -19,7 +19,7 @@ from likewise.catalog.readers.parsing import AnnotationParser
 from likewise.catalog.readers.reading import MalformedLine, Reading, SourceFile
 from likewise.errors import LikewiseError
 from likewise.untrusted import read_untrusted_parquet
-from likewise.workspace import discard, write_atomically
+from likewise.workspace import discard_result, write_atomically
 
 QRELS = {"query-id": "query", "corpus-id": "candidate", "score": "label"}
 IMAGE = "image"
@@ -74,7 +74,7 @@ class _Pictures:
         self._written[key] = content
         file = self._root / key
         if not file.is_file() or file.read_bytes() != content:
-            write_atomically(file, lambda out: discard(out.write(content)))
+            write_atomically(file, lambda out: discard_result(out.write(content)))
 
 
 def _key(name: str, content: bytes | None) -> str | None:

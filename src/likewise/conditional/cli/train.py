@@ -282,11 +282,11 @@ def study(
     arms: list[studies.Arm] = []
     if studies.ABLATION in wanted:
         second = read(other) if other else None
-        arms += studies.ablations(learned, encoder, settings, unfiltered=plain_mined, other=second)
+        arms += studies.ablation_arms(learned, encoder, settings, unfiltered=plain_mined, other=second)
     if studies.SCALING in wanted:
-        arms += studies.scaling(learned, encoder, settings, unfiltered=plain_mined)
+        arms += studies.scaling_arms(learned, encoder, settings, unfiltered=plain_mined)
     if studies.BACKBONES in wanted:
-        arms += studies.backbones(learned, [encoder, *parse_names(backbones)], settings)
+        arms += studies.backbone_arms(learned, [encoder, *parse_names(backbones)], settings)
     validation, templates = read_validation(validate, target), load_templates(test, target)
     with progress_bars("trainings") as update:
         found = studies.run_study(target, arms, validation, templates, place, seeds=seeds, on_progress=update)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.catalog.table import read_catalog, select
+from likewise.catalog.table import read_catalog, select_catalog_rows
 from likewise.errors import LikewiseError
 from likewise.files import new_file
 from likewise.lineage.halves import select_half
@@ -46,7 +46,9 @@ def import_captions(source: Path, target: Path, choice: CaptionChoice = EVERYTHI
     captions = scan_source(source, choice.columns)
     if choice.half is not None or choice.where is not None:
         wanted = choice.half or choice.where or ""
-        chosen = select(select_half(read_catalog(_workspace_of(source, wanted)), choice.half), choice.where)["image"]
+        chosen = select_catalog_rows(
+            select_half(read_catalog(_workspace_of(source, wanted)), choice.half), choice.where
+        )["image"]
         captions = captions.filter(pl.col("image").is_in(chosen.implode()))
     try:
         with new_file(target) as (part, _):

@@ -52,11 +52,11 @@ class Concreteness:
     def rating(self, word: str) -> float:
         """The rating of a word or, for a plural, of its singular; -1 for a word nobody rated."""
         found = self.ratings.get(word)
-        return found if found is not None else self.ratings.get(singular(word), UNKNOWN)
+        return found if found is not None else self.ratings.get(singular_noun(word), UNKNOWN)
 
 
 @cache
-def singular(word: str) -> str:
+def singular_noun(word: str) -> str:
     """`dogs` to `dog`; words that only look like plurals stay as they are."""
     inflect: Any = import_optional("textblob.en.inflect", "mining captions")
     if word in _IRREGULAR:

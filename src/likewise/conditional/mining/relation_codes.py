@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.conditional.mining.concreteness import Concreteness, singular
+from likewise.conditional.mining.concreteness import Concreteness, singular_noun
 from likewise.conditional.mining.parsing import captions_file, shard_file, stored_rows_per_shard
 
 Codes = NDArray[np.int32]
@@ -64,7 +64,7 @@ class Vocabulary:
     def encode_nouns(self, column: pl.Series) -> Codes:
         found = self.words.encode(column)
         for word in self.words.texts[len(self.key_of) :]:
-            self.key_of.append(self.keys.index_of(singular(word)))
+            self.key_of.append(self.keys.index_of(singular_noun(word)))
             self.rating_of.append(self._rating(word))
         return found
 

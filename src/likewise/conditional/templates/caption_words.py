@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.conditional.mining.concreteness import singular
+from likewise.conditional.mining.concreteness import singular_noun
 from likewise.conditional.mining.phrases import main_noun, named_words
 from likewise.conditional.mining.tagging import TaggedWord, textblob_tagger
 
@@ -52,11 +52,11 @@ def count_words(tagged: TaggedCaptions) -> tuple[list[str], Bools, Bools]:
 
 def _words(words: Sequence[TaggedWord]) -> set[str]:
     """Of one caption, each once; a colour counts with its shade and without."""
-    found = {singular(word) for word in named_words(words)}
+    found = {singular_noun(word) for word in named_words(words)}
     return found | {word.rsplit(" ", 1)[-1] for word in found}
 
 
 def main_noun_of(captions: Sequence[Sequence[TaggedWord]]) -> str:
     """The first noun of most captions."""
-    firsts = Counter(singular(main_noun(words)) for words in captions)
+    firsts = Counter(singular_noun(main_noun(words)) for words in captions)
     return firsts.most_common(1)[0][0] if firsts else ""

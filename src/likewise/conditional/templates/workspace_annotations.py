@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from likewise.catalog.readers.stored_tables import read_stored_table
-from likewise.catalog.table import read_catalog, select
+from likewise.catalog.table import read_catalog, select_catalog_rows
 from likewise.conditional.templates.annotations import (
     ATTRIBUTE_KINDS,
     ImageAnnotations,
@@ -45,7 +45,7 @@ class AnnotationOptions:
 def workspace_annotations(workspace: WorkspaceFolder, options: AnnotationOptions | None = None) -> ImageAnnotations:
     """All that is known about the pictures of a workspace, or about those that `options` choose."""
     options = options or AnnotationOptions()
-    catalog = select(select_half(read_catalog(workspace), options.half), options.where)
+    catalog = select_catalog_rows(select_half(read_catalog(workspace), options.half), options.where)
     tables = {path.stem for path in workspace.tables_folder.glob("*.parquet")}
     if options.attributes is None and options.words is None and "objects" in tables:
         objects = read_stored_table(workspace, "objects")

@@ -7,7 +7,7 @@ import polars as pl
 
 from likewise.discovery.designs.adaptive import Purpose
 from likewise.discovery.designs.drawing import DrawnPairs, Ints, draw_pairs, inclusion_probabilities, split_evenly
-from likewise.discovery.designs.sampled import leading_weights, sampled_weights
+from likewise.discovery.designs.sampled import first_round_pair_weights, sampled_weights
 from likewise.discovery.designs.units import CatalogUnits, catalog_units
 from likewise.discovery.pool import DRAWN, FIRST_ROUND, POOL_SCHEMA, QueryGallery
 from likewise.neighbours import NO_INDEX
@@ -39,7 +39,7 @@ def draw_first_round(
     sizes = split_evenly(n_labels, units.n_admissible, rng)
     places = units.query_items, units.unit_items
     weights, unlisted = (
-        leading_weights(lists, *places) if purpose == "finding" else sampled_weights(lists, *places, sizes)
+        first_round_pair_weights(lists, *places) if purpose == "finding" else sampled_weights(lists, *places, sizes)
     )
     return draw_pairs(weights, inclusion_probabilities(weights, sizes), unlisted, rng)
 

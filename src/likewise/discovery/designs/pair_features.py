@@ -112,7 +112,7 @@ class PairFeatures:
 
     def table(self, query: Ints, unit: Ints) -> Vectors:
         """One row of features per pair; pairs are sorted by query."""
-        parts = [self._of_query(row, unit[some]) for row, some in runs(query)]
+        parts = [self._of_query(row, unit[some]) for row, some in slices_by_row(query)]
         return np.concatenate(parts) if parts else np.empty((0, 0), dtype=np.float32)
 
     def _of_query(self, row: int, unit: Ints) -> Vectors:
@@ -173,7 +173,7 @@ class PairFeatures:
         return found[unit]
 
 
-def runs(rows: Ints) -> Iterator[tuple[int, slice]]:
+def slices_by_row(rows: Ints) -> Iterator[tuple[int, slice]]:
     """Each row of a sorted column with its slice."""
     start = np.flatnonzero(np.append(True, rows[1:] != rows[:-1])) if len(rows) else np.empty(0, dtype=np.int64)
     for first, last in zip(start, np.append(start[1:], len(rows)), strict=True):

@@ -83,7 +83,7 @@ def sampled_weights(
     return PairWeights(pairs.query, pairs.candidate, weight, tail_size, tail), unlisted
 
 
-def leading_weights(
+def first_round_pair_weights(
     lists: Sequence[NDArray[np.integer]], query_items: Ints, gallery_items: Ints
 ) -> tuple[PairWeights, UnlistedPairs]:
     """For a first round that looks for similar pairs: most labels go where the generators together rank best.

@@ -26,7 +26,7 @@ from likewise.errors import LikewiseError
 PIXELS = 512  # the shorter side of the pictures a function sees, unless size= says otherwise
 
 
-def open_function(part: Spec, open_encoder: OpenEncoder) -> Encoder:
+def open_function_encoder(part: Spec, open_encoder: OpenEncoder) -> Encoder:
     """The encoder that a `python:` spec names."""
     found = find_function(part)
     if isinstance(found, type):

@@ -27,7 +27,7 @@ from likewise.files import finish_writing, written_together
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
 from likewise.untrusted import check_shape
-from likewise.workspace import discard, read_json, write_atomically, write_json, write_parquet, write_text
+from likewise.workspace import discard_result, read_json, write_atomically, write_json, write_parquet, write_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -101,7 +101,7 @@ def write_run(
     if groups > 1:
         values["groups"] = groups
     with written_together(folder) as staged:
-        write_atomically(staged.staging / WEIGHTS, lambda file: discard(file.write(save(tensors))))
+        write_atomically(staged.staging / WEIGHTS, lambda file: discard_result(file.write(save(tensors))))
         write_lineage(lineage, lineage_file(staged.staging))
         write_json(values, staged.staging / SETTINGS)
         for name, table in (tables or {}).items():

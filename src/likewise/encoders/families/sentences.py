@@ -14,7 +14,7 @@ import numpy as np
 
 from likewise.encoders.digests import file_digest
 from likewise.encoders.families.huggingface.hub import find_folder, weight_files
-from likewise.encoders.networks.device import device, place, to_numpy
+from likewise.encoders.networks.device import device, move_to_device, to_numpy
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
@@ -78,7 +78,7 @@ def load_sentence_encoder(folder: str) -> tuple[Any, Any]:
     """Its tokenizer and its network, on their device."""
     transformers = import_optional("transformers", f"the sentence encoder {folder}")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    return tokenizer, place(transformers.AutoModel.from_pretrained(folder, local_files_only=True).eval())
+    return tokenizer, move_to_device(transformers.AutoModel.from_pretrained(folder, local_files_only=True).eval())
 
 
 def _run(folder: str, texts: Sequence[str]) -> Vectors:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from likewise.encoders.digests import file_digest
 from likewise.encoders.families.sentences import encode_sentences, sentence_dim
 from likewise.encoders.families.text_features import BUCKETS, bag_of_ngrams
-from likewise.encoders.networks.device import place, to_device, to_numpy
+from likewise.encoders.networks.device import move_to_device, to_device, to_numpy
 from likewise.encoders.networks.from_spec import build_network, with_frame_options
 from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.network import Network
@@ -33,7 +33,7 @@ from likewise.files import finish_writing
 from likewise.lineage.files import lineage_file, write_lineage
 from likewise.lineage.record import Lineage
 from likewise.optional_dependencies import import_optional
-from likewise.workspace import discard, read_json, write_atomically, write_json
+from likewise.workspace import discard_result, read_json, write_atomically, write_json
 
 if TYPE_CHECKING:
     from torch import nn
@@ -151,7 +151,7 @@ def write_two_tower(
     for prefix, module in (("image.", head), ("text.", text)):
         for name, value in module.state_dict().items():
             tensors[prefix + name] = np.ascontiguousarray(value.detach().cpu().numpy())
-    write_atomically(folder / WEIGHTS, lambda file: discard(file.write(save(tensors))))
+    write_atomically(folder / WEIGHTS, lambda file: discard_result(file.write(save(tensors))))
     write_lineage(lineage, lineage_file(folder))
     write_json({"format": FORMAT, **asdict(shape)}, folder / SETTINGS)
 
@@ -249,4 +249,4 @@ def _written(*paths: Path) -> tuple[tuple[int, int, int], ...]:
 def _loaded(folder: Path, written: object) -> "tuple[TwoTowerConfig, nn.Module, nn.Module]":
     """On their device; `written` makes a folder that was trained again another one."""
     shape, head, text = load_towers(folder)
-    return shape, head, place(text)
+    return shape, head, move_to_device(text)

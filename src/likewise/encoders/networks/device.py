@@ -77,7 +77,7 @@ def _count(torch: Any, kind: str) -> int:
     return int(module.device_count()) if module is not None and module.is_available() else 0
 
 
-def place(module: "Module") -> "Module":
+def move_to_device(module: "Module") -> "Module":
     """A network on the device; with pictures in the order of memory that convolutions are fastest in."""
     torch = import_optional("torch", "this network")
     module.to(device())

@@ -62,7 +62,7 @@ def export_to_onnx(model: NetworkModel, target: Path) -> ExportCheck:
         target.unlink(missing_ok=True)
         why = result.problem or f"its vectors differ by {result.max_difference:.1e}"
         raise LikewiseError(f"{model.label} cannot be exported to ONNX ({why}): use it with torch.")
-    write_json(sidecar(model), sidecar_file(target))
+    write_json(onnx_sidecar(model), sidecar_file(target))
     return result
 
 
@@ -70,7 +70,7 @@ def sidecar_file(model_file: Path) -> Path:
     return model_file.with_name(model_file.name + ".json")
 
 
-def sidecar(model: NetworkModel) -> dict[str, object]:
+def onnx_sidecar(model: NetworkModel) -> dict[str, object]:
     """What somebody needs to know to feed the file."""
     values = {"label": model.label, "dim": model.find_dim(), "input": "pixels", "output": "features"}
     return values | asdict(model.recipe)
@@ -118,7 +118,7 @@ def _read(notes: Path) -> ExportCheck | None:
 
 
 def _export_and_check(model: NetworkModel, module: "nn.Module", target: Path) -> ExportCheck:
-    pixels = sample(model, BATCHES[0])
+    pixels = sample_pictures(model, BATCHES[0])
     try:
         with new_file(target) as (temporary, _):
             _write_onnx(module, pixels, temporary)
@@ -150,7 +150,7 @@ def _write_onnx(module: "nn.Module", pixels: Tensor, target: Path) -> None:
         )
 
 
-def sample(model: NetworkModel, n_pictures: int) -> Tensor:
+def sample_pictures(model: NetworkModel, n_pictures: int) -> Tensor:
     """Smooth random pictures, prepared: nearer to photographs than noise is."""
     from PIL import Image
 

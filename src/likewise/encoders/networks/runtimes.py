@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likewise.encoders.cache import cache_folder
-from likewise.encoders.networks.device import FittingBatches, place, to_device, to_numpy
+from likewise.encoders.networks.device import FittingBatches, move_to_device, to_device, to_numpy
 from likewise.encoders.networks.model import RunNetwork
 from likewise.encoders.networks.recipe import Tensor
 from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
-from likewise.workspace import discard, write_atomically
+from likewise.workspace import discard_result, write_atomically
 
 if TYPE_CHECKING:
     from torch import nn
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def torch_runtime(module: "nn.Module") -> RunNetwork:
     """The network on its device; a batch that is too large for it is divided."""
     torch = import_optional("torch", "this encoder")
-    module, batches = place(module), FittingBatches()
+    module, batches = move_to_device(module), FittingBatches()
     one_at_a_time = threading.Lock()  # torch divides a single batch over all cores itself
 
     def run(pixels: Tensor) -> Vectors:
@@ -61,7 +61,7 @@ def cached_onnx_runtime(name: str, build: Callable[[], bytes]) -> RunNetwork:
             path.unlink(missing_ok=True)
     model = build()
     try:
-        write_atomically(path, lambda file: discard(file.write(model)))
+        write_atomically(path, lambda file: discard_result(file.write(model)))
     except OSError:  # no place for a cache
         return onnx_runtime(model)
     return onnx_runtime(path)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from likewise.catalog.table import read_catalog, select
+from likewise.catalog.table import read_catalog, select_catalog_rows
 from likewise.encoders.families.derivation import Derivation, derivation_of
 from likewise.encoders.families.joined import concatenate_vectors
 from likewise.encoders.families.projection import Projection, fit_projection
@@ -130,7 +130,7 @@ def _fit(
     workspace: WorkspaceFolder, derivation: Derivation, catalog: pl.DataFrame, left_out: Container[str], dim: int
 ) -> Projection:
     fitted_on = None if derivation.fitted_on in (None, "all") else str(derivation.fitted_on).replace(":", "=")
-    images = [image for image in select(catalog, fitted_on)["image"] if image not in left_out]
+    images = [image for image in select_catalog_rows(catalog, fitted_on)["image"] if image not in left_out]
     components = derivation.components or 0
     if components > min(dim, len(images) - 1):
         raise LikewiseError(

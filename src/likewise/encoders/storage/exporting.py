@@ -14,7 +14,7 @@ from likewise.encoders.storage.reading import encoded_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.files import written_together
 from likewise.lineage.files import sidecar_file, write_lineage
-from likewise.workspace import WorkspaceFolder, discard, write_atomically, write_parquet, write_text
+from likewise.workspace import WorkspaceFolder, discard_result, write_atomically, write_parquet, write_text
 
 ENDINGS = (".npz", ".npy", ".parquet", ".safetensors")
 
@@ -56,7 +56,7 @@ def export_vectors(workspace: WorkspaceFolder, encoder: str, path: Path) -> Expo
         content = save({"vectors": vectors}, metadata={"images": json.dumps(images), KEY: as_text(lineage)})
 
         def write(file: BinaryIO) -> None:
-            discard(file.write(content))
+            discard_result(file.write(content))
 
         write_atomically(path, write)
     return ExportedVectors(path, len(images), int(vectors.shape[1]), beside)

@@ -204,10 +204,10 @@ def _check_keys(keys: Sequence[str], known: set[str], where: str, by: KeyedBy) -
 
 
 def _check_numbers(found: ExternalVectors, path: Path) -> None:
-    for start, block in blocks(found.vectors):
+    for start, block in vector_blocks(found.vectors):
         refuse_unusable_rows(block, found.images[start : start + len(block)], str(path), start)
 
 
-def blocks(vectors: Vectors) -> Iterator[tuple[int, Vectors]]:
+def vector_blocks(vectors: Vectors) -> Iterator[tuple[int, Vectors]]:
     for start in range(0, len(vectors), BLOCK_ROWS):
         yield start, np.asarray(vectors[start : start + BLOCK_ROWS])

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.catalog.table import read_catalog
-from likewise.chain import ChainPart, changed, in_words
+from likewise.chain import ChainPart, changed_digests, in_words
 from likewise.encoders.model_cards import BUILT_IN
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
@@ -178,7 +178,7 @@ def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, c
         return ChainPart(name, "stale", holds, why, encode)
     parts = {part: read_meta(vectors_folder(workspace, part)) for part in meta.rests_on}
     now = {part: found.digest for part, found in parts.items() if found is not None and found.complete}
-    if other := [part for part in changed(meta.rests_on, now) if part in now]:
+    if other := [part for part in changed_digests(meta.rests_on, now) if part in now]:
         why = f"was made from other vectors of {in_words(other)} than those of now"
         return ChainPart(name, "stale", holds, why, encode)
     return ChainPart(name, "current", holds)

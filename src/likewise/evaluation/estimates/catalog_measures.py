@@ -17,7 +17,7 @@ from likewise.evaluation.estimates.chances import (
     PairChances,
     any_positive,
     levelling_off,
-    reciprocal,
+    reciprocal_power_sum,
 )
 
 POSITIVES = "positives"
@@ -46,7 +46,7 @@ def expected_measures(
     """The number of positives, and for each encoder every measure by its name."""
     every_query = Expectation(np.ones(len(chances.chance)), np.zeros(len(chances.drawn_row)))
     similar = any_positive(chances)
-    mean = GeneratingFunction.of(chances, reciprocal(chances.expected_positives))
+    mean = GeneratingFunction.of(chances, reciprocal_power_sum(chances.expected_positives))
     gains = {k: 1.0 / np.log2(np.arange(2.0, k + 2.0)) for k in ks}
     levels = {k: GeneratingFunction.of(chances, levelling_off(1.0 / np.cumsum(gains[k]))) for k in ks}
     found = []
@@ -55,7 +55,7 @@ def expected_measures(
         for k in ks:
             top = (rank < k).astype(np.float64)
             discounted = np.where(rank < k, gains[k][np.minimum(rank, k - 1)], 0.0)
-            by_name[f"P@{k}"] = ExpectedMeasure(linear(chances, top / k), every_query)
+            by_name[f"P@{k}"] = ExpectedMeasure(expected_linear_gain(chances, top / k), every_query)
             by_name[f"Recall@{k}"] = ExpectedMeasure(mean.expect(top), similar, counts_queries=True)
             by_name[f"nDCG@{k}"] = ExpectedMeasure(levels[k].expect(discounted), similar, counts_queries=True)
         precision = mean.expect_precision(order.astype(np.int64), rank.astype(np.int64))
@@ -67,10 +67,10 @@ def expected_measures(
             prior_ratio=MACRO_AUC_RATIO,
         )
         found.append(by_name)
-    return linear(chances, np.ones_like(chances.chance)), found
+    return expected_linear_gain(chances, np.ones_like(chances.chance)), found
 
 
-def linear(chances: PairChances, gain: Floats) -> Expectation:
+def expected_linear_gain(chances: PairChances, gain: Floats) -> Expectation:
     """E[sum_i gain_i y_i]."""
     return Expectation((gain * chances.chance).sum(axis=1), gain[chances.drawn_row, chances.drawn_unit])
 
@@ -82,7 +82,7 @@ def _area(mean: GeneratingFunction, similar: Expectation, below: Floats, n_admis
     one = chances.chance.sum(axis=1)
     two, three = (chances.chance**2).sum(axis=1), (chances.chance**3).sum(axis=1)
     own, own_below = chances.chance[rows, chances.drawn_unit], below[rows, chances.drawn_unit]
-    average, total = mean.expect(below), linear(chances, below)
+    average, total = mean.expect(below), expected_linear_gain(chances, below)
     over_positives = average.value - (one - similar.value) / 2.0
     over_positives_slope = average.derivative - (1.0 - similar.derivative) / 2.0
     # moments of N = sum of `below` over positives - R (R - 1) / 2, for N / (n - R) around the expected R

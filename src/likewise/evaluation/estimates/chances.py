@@ -44,7 +44,7 @@ class PowerSum:
     constant: float = 0.0
 
 
-def reciprocal(expected_positives: Floats) -> PowerSum:
+def reciprocal_power_sum(expected_positives: Floats) -> PowerSum:
     """g(R) = 1/R, from 1/(1 + s) = integral of t^s over 0..1, by Gauss-Legendre where the integrand lives."""
     place, weight = np.polynomial.legendre.leggauss(QUADRATURE)
     width = np.minimum(1.0, DECAY / np.maximum(expected_positives, 1e-9))[:, None]

@@ -22,8 +22,8 @@ from likewise.evaluation.estimates.micro import (
     SAMPLE_ENTRIES,
     ScoreHistogram,
     expected_micro_auc,
-    histogram,
     score_edges,
+    weighted_score_histogram,
 )
 from likewise.evaluation.estimates.prediction import fit_predictions, pair_features, with_labels
 from likewise.evaluation.measures import ROC_AUC
@@ -73,7 +73,7 @@ def estimate_catalog(
         mean = np.mean(shifted, axis=0)
         histograms.append(
             [
-                histogram(scores, block.admissible, mean, of_encoder, row, unit)
+                weighted_score_histogram(scores, block.admissible, mean, of_encoder, row, unit)
                 for scores, of_encoder in zip(block.scores, edges, strict=True)
             ]
         )

@@ -34,7 +34,7 @@ def score_edges(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.unique(np.quantile(scores, np.arange(1, N_BINS) / N_BINS).astype(np.float32))
 
 
-def histogram(
+def weighted_score_histogram(
     scores: NDArray[np.float32],
     admissible: Bools,
     chance: Floats,

@@ -18,7 +18,7 @@ from typing import Any
 
 import polars as pl
 
-from likewise.catalog import read_catalog, select
+from likewise.catalog import read_catalog, select_catalog_rows
 from likewise.chain import table_digest
 from likewise.discovery.pool import DRAWN, IMPORTED, POOL_SCHEMA, QueryGallery, sort_pool
 from likewise.discovery.proposals import (
@@ -197,7 +197,7 @@ def pool_from_labels(
     generators that the file names, whole lists of the `generators` named with it, and the labelled pairs of neither.
     """
     catalog = read_catalog(workspace)
-    candidates = select(catalog, gallery)["image"]
+    candidates = select_catalog_rows(catalog, gallery)["image"]
     asked = read.labels if read.design is None else read.design
     outside = asked.filter(~pl.col("candidate").is_in(candidates.implode()))
     if len(outside):

@@ -34,7 +34,7 @@ from likewise.untrusted import (
     read_untrusted_parquet,
     tidy_headers,
 )
-from likewise.workspace import discard, write_atomically
+from likewise.workspace import discard_result, write_atomically
 
 LABEL_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "label": pl.Int8})
 QRELS_ENDINGS = (".qrels", ".qrel", ".txt")
@@ -143,7 +143,7 @@ def _read_values(labels: list[Written], grades: list[Written], positive_from: fl
 def write_labels_file(labels: pl.DataFrame, path: Path) -> None:
     """Write labels in the form the ending asks for; the same labels give the same bytes."""
     content = labels_content(labels, path.suffix.lower(), str(path))
-    write_atomically(path, lambda file: discard(file.write(content)))
+    write_atomically(path, lambda file: discard_result(file.write(content)))
 
 
 def labels_content(labels: pl.DataFrame, ending: str, name: str = "") -> bytes:

@@ -75,13 +75,13 @@ class BoundedDifferences:
         return float(np.nanmean(self.labelled)) if self.n_queries else float("nan")
 
     def p_worse(self, margin: float) -> float:
-        return p_at_least(known(self.highest), -margin)
+        return p_at_least(without_nan(self.highest), -margin)
 
     def p_not_worse(self, margin: float) -> float:
-        return p_at_most(known(self.lowest), -margin)
+        return p_at_most(without_nan(self.lowest), -margin)
 
     def interval(self) -> tuple[float, float]:
-        lowest, highest = known(self.lowest), known(self.highest)
+        lowest, highest = without_nan(self.lowest), without_nan(self.highest)
         return lower_confidence_bound(lowest, ALPHA_PASS), upper_confidence_bound(highest, ALPHA_FAIL)
 
     def of(self, chosen: NDArray[np.bool_]) -> "BoundedDifferences":
@@ -174,7 +174,7 @@ class GateDecision:
         return [one.name for one in self.categories if one.falls]
 
 
-def decide(overall: Evidence, categories: Mapping[str, Evidence], margin: float) -> GateDecision:
+def decide_gate(overall: Evidence, categories: Mapping[str, Evidence], margin: float) -> GateDecision:
     """The verdict for all queries and for each category, whose p are corrected by Holm."""
     average = _judge("", overall, overall.p_worse(margin), overall.p_not_worse(margin))
     each = list(categories.values())
@@ -190,7 +190,7 @@ def decide(overall: Evidence, categories: Mapping[str, Evidence], margin: float)
     return GateDecision("fail" if fails else average.verdict, average, judged)
 
 
-def known(values: Floats) -> Floats:
+def without_nan(values: Floats) -> Floats:
     """Those that are not NaN."""
     return values[~np.isnan(values)]
 

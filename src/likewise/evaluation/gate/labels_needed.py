@@ -13,7 +13,13 @@ from math import ceil
 import numpy as np
 
 from likewise.evaluation.auc import Ints
-from likewise.evaluation.gate.decision import UNDECIDED, BoundedDifferences, EstimatedDifference, decide, known
+from likewise.evaluation.gate.decision import (
+    UNDECIDED,
+    BoundedDifferences,
+    EstimatedDifference,
+    decide_gate,
+    without_nan,
+)
 from likewise.evaluation.gate.list_differences import ListComparison
 from likewise.evaluation.measures.ranked import POSITIVE, UNJUDGED
 
@@ -91,7 +97,7 @@ def _share_decided(
     for draw in draws:
         labels = np.full(len(draw), UNJUDGED)
         labels[order[:n_labels]] = draw[order[:n_labels]]
-        decided += decide(lists.labelled_as(labels).bounds(), {}, margin).verdict != UNDECIDED
+        decided += decide_gate(lists.labelled_as(labels).bounds(), {}, margin).verdict != UNDECIDED
     return decided / len(draws)
 
 
@@ -105,7 +111,7 @@ class DifferenceMoments:
 
 
 def _moments(differences: BoundedDifferences) -> DifferenceMoments | None:
-    values = known(differences.labelled)
+    values = without_nan(differences.labelled)
     if len(values) < 2:
         return None
     return DifferenceMoments(float(values.mean()), float(values.std(ddof=1)), len(values))

@@ -16,7 +16,7 @@ from likewise.evaluation.gate.decision import (
     EqualLists,
     Evidence,
     GateDecision,
-    decide,
+    decide_gate,
 )
 from likewise.evaluation.gate.drawn_labels import drawn_differences
 from likewise.evaluation.gate.labels_needed import drawn_labels_needed, labels_needed
@@ -76,16 +76,16 @@ def run_gate(
         notes += _left_out(pool, pairs)
     differences, drawn = lists.bounds(), None
     if not lists.changed.any() and _equal_elsewhere(workspace, models, catalog, pairs, k, seed):
-        decision = decide(EqualLists(differences.n_queries), {}, margin)
+        decision = decide_gate(EqualLists(differences.n_queries), {}, margin)
     else:
         if all(one.run is None for one in models):
             both = {one.name: _vectors(workspace, one.name, pairs) for one in models}
             drawn = drawn_differences(pool, labels, pairs, both, chosen, category, seed)
         if drawn is None:
-            decision = decide(differences, _by_category(differences, category), margin)
+            decision = decide_gate(differences, _by_category(differences, category), margin)
             notes += _hinges_on_shared(lists, decision, category, margin)
         else:
-            decision = decide(drawn.overall, drawn.categories, margin)
+            decision = decide_gate(drawn.overall, drawn.categories, margin)
     needed, to_label = None, pairs_to_label(lists, pairs, category)
     if drawn is not None:  # labels of other pairs than the drawn ones do not enter the estimates
         to_label = to_label.clear()
@@ -165,7 +165,7 @@ def _hinges_on_shared(
     if decision.verdict == UNDECIDED or not len(lists.shared[0]):
         return []
     wider = lists.bounds_if_shared_were_similar()
-    if decide(wider, _by_category(wider, category), margin).verdict == decision.verdict:
+    if decide_gate(wider, _by_category(wider, category), margin).verdict == decision.verdict:
         return []
     return [
         f"{len(lists.shared[0]):,} results that both models list at the same place have no label and count as not "

@@ -57,7 +57,7 @@ class Settlement:
         return None if self.labels_in_all is None else max(0, self.labels_in_all - self.n_labels)
 
 
-def settle(goal: LabelingGoal, found: CatalogEstimates) -> Settlement:
+def settle_goal(goal: LabelingGoal, found: CatalogEstimates) -> Settlement:
     """Answer a goal from estimates of at least its models."""
     n_queries = len(found.positives.influence)
     if n_queries < MIN_QUERIES:

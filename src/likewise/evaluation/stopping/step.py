@@ -7,7 +7,7 @@ from likewise.errors import LikewiseError
 from likewise.evaluation.estimates.workspace import estimate_workspace
 from likewise.evaluation.judged import read_inputs
 from likewise.evaluation.stopping.goal import LabelingGoal, read_goal
-from likewise.evaluation.stopping.settled import Settlement, settle
+from likewise.evaluation.stopping.settled import Settlement, settle_goal
 from likewise.evaluation.summary import DEFAULT_SETTINGS
 from likewise.labeling.step import current_labels
 from likewise.workspace import WorkspaceFolder
@@ -63,4 +63,4 @@ def settlement_now(workspace: WorkspaceFolder, goal: LabelingGoal, max_entries: 
     found = estimate_workspace(workspace, inputs, (goal.cutoff,), DEFAULT_SETTINGS.seed)
     if found is None:
         raise LikewiseError("there are not yet labels of both kinds for two queries.")
-    return settle(goal, found.estimates)
+    return settle_goal(goal, found.estimates)

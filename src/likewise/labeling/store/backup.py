@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from sqlalchemy import Connection, Engine, Table, func, insert, select, text
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.clock import now
+from likewise.labeling.store.clock import vote_time_now
 from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.models import Base
 from likewise.labeling.store.schema import LATEST_VERSION
@@ -55,7 +55,13 @@ def backup_votes(engine: Engine, path: Path) -> VotesBackup:
                         part.write(json.dumps(list(row), ensure_ascii=False).encode() + b"\n")
                         counted[table.name] += 1
             columns = {table.name: list(table.columns.keys()) for table in _tables()}
-            note = {"format": FORMAT, "schema": LATEST_VERSION, "time": now(), "rows": counted, "columns": columns}
+            note = {
+                "format": FORMAT,
+                "schema": LATEST_VERSION,
+                "time": vote_time_now(),
+                "rows": counted,
+                "columns": columns,
+            }
             with archive.open(NOTE, "w") as part:
                 part.write(json.dumps(note, indent=2).encode())
 

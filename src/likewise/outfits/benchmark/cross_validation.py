@@ -25,11 +25,11 @@ from likewise.outfits.benchmark.summary import VALUE_SCHEMA
 from likewise.outfits.models.card import models_folder
 from likewise.outfits.models.feature_source import WorkspaceFeatures
 from likewise.outfits.models.registry import BASELINE_KINDS, TRAINABLE_KINDS, load_model, open_model
-from likewise.outfits.polyvore import placements
+from likewise.outfits.polyvore import share_ranked_below
 from likewise.outfits.protocol import Floats, Item, Outfit, OutfitModel, OutfitQuestion, best_choices
 from likewise.outfits.screening import outfit_examples, screen_outfit_models
 from likewise.outfits.training.examples import OutfitExamples, drop_incomparable, split_outfits
-from likewise.outfits.training.run_folder import fingerprint
+from likewise.outfits.training.run_folder import settings_fingerprint
 from likewise.outfits.training.step import TrainingRequest, read_outfits, train_outfit_model
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
@@ -164,7 +164,7 @@ def _fold_model(
         text = f"{kind}:{request.encoders}" if kind == "mean-cosine" and request.encoders else kind
         return open_model(text, features)
     settings = [request.encoders, request.preset, request.seed, str(request.outfits), request.n_folds]
-    name = f"folds/{fingerprint(settings)}/{fold + 1}/{kind}{'-words' if words else ''}"
+    name = f"folds/{settings_fingerprint(settings)}/{fold + 1}/{kind}{'-words' if words else ''}"
     train = folds.train(fold)
     mine, valid = split_outfits(train, request.seed)
     examples = OutfitExamples(
@@ -214,7 +214,7 @@ def _auc_parts(model: OutfitModel, test: FoldTest) -> list[tuple[str, float]]:
         return []
     scores = model.score([*real, *(fakes[outfit.name] for outfit in real)])
     own, other = scores[: len(real)], scores[len(real) :]
-    above, below = placements(own, other), 1.0 - placements(other, own)
+    above, below = share_ranked_below(own, other), 1.0 - share_ranked_below(other, own)
     parts = above + below - above.mean()
     return [(outfit.name, float(value)) for outfit, value in zip(real, parts, strict=True)]
 

@@ -69,14 +69,14 @@ def benchmark(
     from likewise.catalog.table import read_catalog
     from likewise.outfits.models.feature_source import WorkspaceFeatures
     from likewise.outfits.models.registry import open_model
-    from likewise.outfits.polyvore import evaluate_benchmark, read_benchmark
+    from likewise.outfits.polyvore import evaluate_benchmark, read_outfit_benchmark
     from likewise.outfits.screening import benchmark_set, screen_outfit_models
     from likewise.workspace import write_parquet
 
     target = open_workspace(workspace)
     if not model:
         raise LikewiseError("there is no model to measure: add `--model random`, or train them with `--folds 5`.")
-    asked = read_benchmark(target, split)
+    asked = read_outfit_benchmark(target, split)
     with progress_bars("models") as update:
         opened = [open_model(text, WorkspaceFeatures(target), models) for text in model]
         screening = screen_outfit_models(opened, benchmark_set(asked, read_catalog(target), target.path.name))
@@ -107,12 +107,12 @@ def order(
 
     Example: `likewise outfits order taste-results --set maryland/results/outfits-test.parquet`
     """
-    from likewise.outfits.orders import benchmark_values, compare_orders, score_values
+    from likewise.outfits.orders import benchmark_values, compare_orders, taste_score_values
     from likewise.workspace import read_parquet
 
     by_set = {str(path): benchmark_values(read_parquet(path, "likewise outfits benchmark WORKSPACE")) for path in sets}
     table = read_parquet(scores / "scores.parquet", "likewise outfits score TEST")
-    orders = compare_orders(by_set, score_values(table))
+    orders = compare_orders(by_set, taste_score_values(table))
     if as_json:
         echo_json(
             {"by_vote": orders.by_vote, "votes": orders.votes, "under": orders.by_score, "kendall": orders.kendall}

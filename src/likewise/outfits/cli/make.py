@@ -50,7 +50,7 @@ def make_test(
     """
     from likewise.outfits.builder import OutfitTestBuilder, OutfitTestPlan
     from likewise.outfits.publish import publish_test
-    from likewise.outfits.stages import advance, trust_categories
+    from likewise.outfits.stages import advance_test_stages, trust_categories
     from likewise.synthetic.outfits.people import simulate_test
 
     target = open_workspace(workspace)
@@ -76,7 +76,7 @@ def make_test(
         trust_categories(builder, plan)
     with open_votes_database(target, database) as engine:
         status = simulate_test(builder, engine, n_crowd=simulate, seed=plan.seed) if simulate else None
-        status = status or advance(builder, engine, close=close)
+        status = status or advance_test_stages(builder, engine, close=close)
         made = publish_test(builder, engine, bundle, licence=licence) if bundle is not None else None
     if as_json:
         facts = {key: getattr(status, key) for key in ("stage", "answered", "wanted", "people", "finished")}

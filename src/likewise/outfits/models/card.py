@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from likewise.encoders.stored_specs import check_stored_spec
 from likewise.errors import LikewiseError
 from likewise.outfits.training.presets import Preset
-from likewise.workspace import WorkspaceFolder, discard, read_json, write_atomically, write_json
+from likewise.workspace import WorkspaceFolder, discard_result, read_json, write_atomically, write_json
 
 FORMAT = 2  # 1: the first layer whitened vectors
 Arrays = dict[str, NDArray[Any]]
@@ -112,7 +112,7 @@ def write_arrays(arrays: Arrays, path: Path) -> None:
     from safetensors.numpy import save
 
     content = save({name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)})
-    write_atomically(path, lambda file: discard(file.write(content)))
+    write_atomically(path, lambda file: discard_result(file.write(content)))
 
 
 def read_arrays(path: Path) -> Arrays:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from likewise.encoders.networks.device import place, to_device, to_numpy
+from likewise.encoders.networks.device import move_to_device, to_device, to_numpy
 from likewise.lineage.record import Lineage
 from likewise.outfits.models.batch import (
     UNKNOWN_TYPE,
@@ -42,7 +42,7 @@ def load_net(card: OutfitModelCard, folder: Path, epoch: int | None = None) -> O
     net = make_outfit_net(card)
     stored = read_arrays(weights_file(folder, epoch))
     net.load_state_dict({name: torch.from_numpy(array) for name, array in stored.items()})
-    return place(net.eval())
+    return move_to_device(net.eval())
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ def job_file(folder: Path) -> Path:
     return folder / "job.json"
 
 
-def fingerprint(value: Any) -> str:
+def settings_fingerprint(value: Any) -> str:
     """A short hash of settings or lists of names."""
     return hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=8).hexdigest()
 
@@ -36,7 +36,7 @@ def fingerprint_examples(examples: OutfitExamples) -> dict[str, str]:
         state.update((", " * bool(place) + json.dumps([item.image for item in outfit.items])).encode())
     rest = json.dumps([len(examples.train), examples.users, sorted(examples.categories_by_image())])
     state.update(f"], {rest[1:]}".encode())
-    return {"outfits": state.hexdigest(), "captions": fingerprint(sorted(examples.captions.items()))}
+    return {"outfits": state.hexdigest(), "captions": settings_fingerprint(sorted(examples.captions.items()))}
 
 
 def claim_folder(folder: Path, job: dict[str, Any], *, force: bool) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from likewise.catalog.readers.table import read_table
-from likewise.catalog.table import read_catalog, select
+from likewise.catalog.table import read_catalog, select_catalog_rows
 from likewise.errors import LikewiseError
 from likewise.lineage.halves import select_half
 from likewise.optional_dependencies import import_optional
@@ -113,7 +113,7 @@ def _load_triplets(request: TrainingRequest, catalog: pl.DataFrame, images: set[
 
 def chosen_catalog(workspace: WorkspaceFolder, request: TrainingRequest) -> pl.DataFrame:
     """The rows whose items may be learned from."""
-    return select(select_half(read_catalog(workspace), request.half), request.where)
+    return select_catalog_rows(select_half(read_catalog(workspace), request.half), request.where)
 
 
 def usable_images(workspace: WorkspaceFolder, request: TrainingRequest, catalog: pl.DataFrame) -> set[str]:

@@ -15,7 +15,7 @@ import polars as pl
 import torch
 
 from likewise.encoders.lineage import picture_lineage
-from likewise.encoders.networks.device import FittingBatches, mixed_precision, place, repeatable_kernels
+from likewise.encoders.networks.device import FittingBatches, mixed_precision, move_to_device, repeatable_kernels
 from likewise.errors import LikewiseError
 from likewise.files import locked, written_together
 from likewise.lineage.files import lineage_file, write_lineage
@@ -43,7 +43,7 @@ from likewise.outfits.training.callbacks import EpochCallback
 from likewise.outfits.training.examples import OutfitExamples, count_type_pairs, make_fitb_questions
 from likewise.outfits.training.negatives import NegativeSampler, nearest_of_type
 from likewise.outfits.training.presets import Preset
-from likewise.outfits.training.run_folder import claim_folder, fingerprint, fingerprint_examples, state_file
+from likewise.outfits.training.run_folder import claim_folder, fingerprint_examples, settings_fingerprint, state_file
 from likewise.outfits.training.state import (
     add_curves,
     load_state,
@@ -54,7 +54,7 @@ from likewise.outfits.training.state import (
 from likewise.outfits.training.triplets import TripletExamples, TripletNegatives
 from likewise.outfits.training.validation import ACCURACY, LOSS, fitb_accuracy, validation_arrays, validation_loss
 from likewise.progress import ProgressCallback
-from likewise.workspace import discard, write_atomically
+from likewise.workspace import discard_result, write_atomically
 
 GRADIENT_CLIP = 5.0
 WARM_UP = 0.05
@@ -167,7 +167,11 @@ def _job_settings(job: TrainingJob, examples: OutfitExamples) -> dict[str, Any]:
         "seed": job.seed,
         "preset": job.preset.as_dict(),
         **fingerprint_examples(examples),
-        **({"triplets": fingerprint(sorted(examples.answers))} if isinstance(examples, TripletExamples) else {}),
+        **(
+            {"triplets": settings_fingerprint(sorted(examples.answers))}
+            if isinstance(examples, TripletExamples)
+            else {}
+        ),
     }
 
 
@@ -221,7 +225,7 @@ def _prepare(
         negatives = NegativeSampler(types, names, near, job.preset.near_share)
         negatives.check_outfits(outfits)
     net.fit_type_cooccurrence(torch.from_numpy(count_type_pairs(outfits, len(names))))
-    return card, OutfitArrays(inputs, types, words.word_ids, outfits, users, negatives), place(net)
+    return card, OutfitArrays(inputs, types, words.word_ids, outfits, users, negatives), move_to_device(net)
 
 
 def sample_for_trunk(outfits: StoredOutfits, n_items: int, seed: int) -> tuple[Indices, PaddedOutfits]:
@@ -345,7 +349,7 @@ def _finish(
     )
     done = replace(card, training=training, notes=net.card_notes())
     with written_together(folder) as staged:
-        write_atomically(weights_file(staged.staging), lambda file: discard(file.write(weights)))
+        write_atomically(weights_file(staged.staging), lambda file: discard_result(file.write(weights)))
         write_lineage(lineage.with_lesson(lesson), lineage_file(staged.staging))
         write_model_card(done, staged.staging)
         staged.remove(state_file(folder))

@@ -20,7 +20,7 @@ from likewise.outfits.protocol import Outfit
 from likewise.outfits.step import outfits_folder
 from likewise.outfits.tables import OUTFIT_SCHEMA, outfit_table
 from likewise.outfits.web.own_pictures import prepare_picture
-from likewise.workspace import WorkspaceFolder, discard, read_parquet, write_atomically, write_parquet
+from likewise.workspace import WorkspaceFolder, discard_result, read_parquet, write_atomically, write_parquet
 
 MAX_OPENED = 6
 """Stylists in memory: one for each model, and one for each set of pictures of one's own."""
@@ -63,7 +63,7 @@ class LookService:
         """Keep a picture of one's own in the workspace; the name of its item."""
         picture = prepare_picture(content)
         name = f"own-{hashlib.blake2b(content, digest_size=6).hexdigest()}"
-        write_atomically(self._folder / f"{name}.jpg", lambda file: discard(file.write(picture)))
+        write_atomically(self._folder / f"{name}.jpg", lambda file: discard_result(file.write(picture)))
         return name
 
     def picture_path(self, name: str) -> Path:

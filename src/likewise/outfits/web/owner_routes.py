@@ -11,7 +11,7 @@ from likewise.labeling.store.engine import StoreError
 from likewise.outfits.builder import OutfitTestBuilder, list_builders
 from likewise.outfits.factors import count_factors
 from likewise.outfits.publish import read_factor_tags, replace_distractor
-from likewise.outfits.stages import BuildStatus, advance
+from likewise.outfits.stages import BuildStatus, advance_test_stages
 from likewise.outfits.web.views import drafts_view, plan_view, questions_view, tests_view
 from likewise.web.access import CsrfForm, CurrentOwner, CurrentSite
 from likewise.web.pages import render
@@ -32,7 +32,7 @@ def go_on(
     name: str, request: Request, who: CurrentOwner, site: CurrentSite, close: Annotated[str, Form(max_length=5)] = ""
 ) -> Response:
     builder = _builder(site, name)
-    status = or_refuse(lambda: advance(builder, site.engine, close=close == "yes"))
+    status = or_refuse(lambda: advance_test_stages(builder, site.engine, close=close == "yes"))
     return _page(request, site, {name: status})
 
 

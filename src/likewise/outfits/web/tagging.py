@@ -4,7 +4,7 @@ from typing import Any
 
 from likewise.errors import LikewiseError
 from likewise.outfits.builder import list_builders
-from likewise.outfits.polyvore import read_benchmark
+from likewise.outfits.polyvore import read_outfit_benchmark
 from likewise.outfits.protocol import OutfitQuestion
 from likewise.outfits.publish import read_factor_tags
 from likewise.outfits.web.views import pictures
@@ -21,7 +21,7 @@ def questions_to_tag(site: Site) -> list[OutfitQuestion]:
     workspace = site.settings.workspace
     for split in SPLITS:
         try:
-            found = read_benchmark(workspace, split).questions
+            found = read_outfit_benchmark(workspace, split).questions
         except LikewiseError:  # no such tables, or not this split
             continue
         if found:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from markupsafe import Markup
 
-from likewise.report.formatting import amount, plural
+from likewise.report.formatting import format_amount, plural
 from likewise.report.plots.palette import INK, SOFT, step_colour
 from likewise.report.plots.svg import draw, spread_labels
 
@@ -39,7 +39,7 @@ def yield_plot(lines: pl.DataFrame, pool: tuple[float, float] | None) -> Markup:
     best = lines.row(-1, named=True)
     spoken = (
         f"Expected similar pairs against hours. With {plural(best['n_generators'], 'generator')} and k = {best['k']}: "
-        f"{best['expected_positives']:.0f} pairs in {amount(best['hours'])} hours."
+        f"{best['expected_positives']:.0f} pairs in {format_amount(best['hours'])} hours."
     )
     return draw("yield", SIZE, spoken, paint)
 

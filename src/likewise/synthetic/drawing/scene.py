@@ -107,7 +107,7 @@ def wild_backdrop(rng: np.random.Generator, size: int) -> Plane:
     return to_planes(image)
 
 
-def compose(back: Plane, colour: Plane, cover: Plane, pose: Pose, depth: float) -> Plane:
+def draw_item_on_background(back: Plane, colour: Plane, cover: Plane, pose: Pose, depth: float) -> Plane:
     """The item laid on its background (in place), with a soft drop shadow on the side away from the light."""
     size = cover.shape[0]
     blot = Image.fromarray((cover[::4, ::4] * 255).astype(np.uint8)).filter(ImageFilter.GaussianBlur(2))

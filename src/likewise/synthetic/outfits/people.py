@@ -17,14 +17,14 @@ from likewise.labeling.store.models import GUEST
 from likewise.labeling.store.questions import add_question_answers, read_questions
 from likewise.outfits.builder import OutfitTestBuilder
 from likewise.outfits.category_mapping import map_category
-from likewise.outfits.stages import BuildStatus, advance
+from likewise.outfits.stages import BuildStatus, advance_test_stages
 from likewise.outfits.tables import outfits_from_table
 from likewise.synthetic import Taste, sample_taste
 from likewise.synthetic.outfits.taste_test import (
     judged,
     keep_value,
-    passerby,
     rate_value,
+    sample_crowd_member,
     simulated_answers,
     trained,
 )
@@ -44,7 +44,7 @@ def simulate_test(builder: OutfitTestBuilder, engine: Engine, *, n_crowd: int = 
     names = [f"simulated {number + 1:02d}" for number in range(len(tastes))]
     numbers = _invited(engine, names)
     while True:
-        status = advance(builder, engine)
+        status = advance_test_stages(builder, engine)
         if status.finished or not status.wanted:
             return status
         stage = status.stage
@@ -52,14 +52,16 @@ def simulate_test(builder: OutfitTestBuilder, engine: Engine, *, n_crowd: int = 
         if stage == "crowd":
             crowd = _guests(engine, builder.slug(stage), n_crowd)
             for number in crowd:
-                _answer(engine, builder.slug(stage), number, 0, judge(passerby(rng), rng), builder.slug(stage))
-            return advance(builder, engine, close=True)
+                _answer(
+                    engine, builder.slug(stage), number, 0, judge(sample_crowd_member(rng), rng), builder.slug(stage)
+                )
+            return advance_test_stages(builder, engine, close=True)
         people = plan.n_experts if stage in ("sort", "keep", "rate") else plan.n_panel
         n_shares = plan.n_experts if stage in ("sort", "keep") else 0
         for place, taste in enumerate(tastes[:people]):
             share = 1 + place % n_shares if n_shares else 0
             _answer(engine, builder.slug(stage), numbers[names[place]], share, judge(taste, rng), None)
-        if advance(builder, engine).stage == stage:
+        if advance_test_stages(builder, engine).stage == stage:
             raise LikewiseError(f"the simulated people could not finish the stage {stage} of {builder.name}.")
 
 

@@ -159,7 +159,7 @@ def make_lat(items: pl.DataFrame, scale: Scale, seed: int) -> tuple[list[OutfitQ
     rounds = pl.concat([simulated_answers(items, asked, people, rng) for _ in range(scale.n_rounds)])
     certain = set(fully_consistent(rounds)["question"])
     final: BalancedQuestions = balance_questions([q for q in asked if q.name in certain], scale.n_questions)
-    crowd = [passerby(rng) for _ in range(scale.n_crowd)]
+    crowd = [sample_crowd_member(rng) for _ in range(scale.n_crowd)]
     answered = add_people_counts(final.questions, simulated_answers(items, final.questions, crowd, rng))
     named = [_renamed(question, f"LAT-{number:03d}") for number, question in enumerate(answered, 1)]
     made = {
@@ -253,7 +253,7 @@ def trained(person: Taste) -> Taste:
     return replace(person, noise=person.noise / 2)
 
 
-def passerby(rng: np.random.Generator) -> Taste:
+def sample_crowd_member(rng: np.random.Generator) -> Taste:
     """Somebody of the crowd, as undecided as the paper's people."""
     person = sample_taste(rng)
     return replace(person, noise=CROWD_NOISE * person.noise)

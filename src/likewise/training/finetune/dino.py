@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likewise.encoders.networks.device import device, memory_explained, mixed_precision, place, to_device
+from likewise.encoders.networks.device import device, memory_explained, mixed_precision, move_to_device, to_device
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.training.finetune.epochs import EpochMeans
@@ -114,7 +114,7 @@ class DinoLearner:
         n_outputs: int = 1024,
     ) -> None:
         self.torch = import_optional("torch", "training")
-        self.student = place(with_projection_head(trunk, dim, n_outputs))
+        self.student = move_to_device(with_projection_head(trunk, dim, n_outputs))
         self.teacher = copy.deepcopy(self.student)
         for weight in self.teacher.parameters():
             weight.requires_grad_(False)

@@ -15,7 +15,7 @@ from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
 from likewise.progress import ProgressCallback
 from likewise.training.seeds import derive_seed
-from likewise.workspace import discard, write_atomically
+from likewise.workspace import discard_result, write_atomically
 
 STATE_FILE = "state.pt"
 EpochMeans = dict[str, float]
@@ -82,4 +82,4 @@ def run_epochs(
 def _save(torch: Any, state: dict[str, Any], path: Path) -> None:
     buffer = io.BytesIO()
     torch.save(state, buffer)
-    write_atomically(path, lambda file: discard(file.write(buffer.getvalue())))
+    write_atomically(path, lambda file: discard_result(file.write(buffer.getvalue())))

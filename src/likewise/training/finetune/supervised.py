@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likewise.encoders.networks.device import FittingBatches, mixed_precision, place, to_device
+from likewise.encoders.networks.device import FittingBatches, mixed_precision, move_to_device, to_device
 from likewise.encoders.networks.recipe import Tensor
 from likewise.evaluation.auc import Ints
 from likewise.optional_dependencies import import_optional
@@ -32,9 +32,9 @@ class SupervisedLearner:
         batch: int,
     ) -> None:
         self.torch = import_optional("torch", "training")
-        self.trunk = place(trunk)
+        self.trunk = move_to_device(trunk)
         heads = {head: self.torch.nn.Linear(dim, n) for head, n in targets.n_classes.items()}
-        self.heads = place(self.torch.nn.ModuleDict(heads))
+        self.heads = move_to_device(self.torch.nn.ModuleDict(heads))
         self.classes = targets.classes
         self.batches = FittingBatches()
         self.dataset, self.batch = dataset, batch

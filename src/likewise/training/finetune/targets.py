@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from likewise.catalog.table import select
+from likewise.catalog.table import select_catalog_rows
 from likewise.errors import LikewiseError
 from likewise.evaluation.auc import Ints
 
@@ -38,7 +38,7 @@ def class_targets(
     """The images that meet `where` and whose category is not one of `leave_out`, with their classes."""
     if task not in TARGET_COLUMNS:
         raise LikewiseError(f"there is no task {task!r}: use {', '.join(TASKS)}.")
-    chosen = select(catalog, where)
+    chosen = select_catalog_rows(catalog, where)
     if leave_out:
         unknown = set(leave_out) - set(chosen["category"].drop_nulls())
         if unknown:

@@ -12,7 +12,7 @@ from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.clustering import RANDOM_VECTORS, clustering, random_clustering
-from likewise.training.lessons.spaces import CLASS_COUNTS, MEASURES, scores
+from likewise.training.lessons.spaces import CLASS_COUNTS, MEASURES, score_space
 from likewise.training.split import sort_class_names
 
 PAPERS_DIM = 512
@@ -46,13 +46,13 @@ def candidate_table(vectors: Mapping[str, Vectors], values: Sequence[str]) -> pl
     for encoder, every in vectors.items():
         development, test = every[is_first], every[~is_first]
         whole: dict[str, object] = {"encoder": encoder, "dim": every.shape[1], "reduced": None}
-        rows.append(whole | scores(test, labels))
+        rows.append(whole | score_space(test, labels))
         for dim in DIMS:
             fits = min(dim, every.shape[1], len(development) - 1)
             if fits == dim or dim == PAPERS_DIM:  # where there are fewer, as many as there are
                 projection = fit_projection(lambda known=development: iter([known]), fits, whiten=False)  # type: ignore[misc]
                 reduced: dict[str, object] = {"encoder": encoder, "dim": every.shape[1], "reduced": fits}
-                rows.append(reduced | scores(unit_rows(projection.apply(test)), labels))
+                rows.append(reduced | score_space(unit_rows(projection.apply(test)), labels))
     table = pl.DataFrame(rows, schema_overrides={"reduced": pl.Int64})
     return table.unique(["encoder", "reduced"], keep="first", maintain_order=True)
 
@@ -76,7 +76,8 @@ def growing_table(vectors: Mapping[str, Vectors], values: Sequence[str], seed: i
         labels = [value for value, known in zip(values, chosen, strict=True) if known]
         for encoder, every in vectors.items():
             rows.append(
-                {"encoder": encoder, "n_classes": n_classes, "n_images": len(labels)} | scores(every[chosen], labels)
+                {"encoder": encoder, "n_classes": n_classes, "n_images": len(labels)}
+                | score_space(every[chosen], labels)
             )
     return pl.DataFrame(rows)
 

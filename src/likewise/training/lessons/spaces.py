@@ -23,7 +23,7 @@ RANDOM_DIM = 64
 CLASS_COUNTS = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
-def scores(vectors: Array, labels: Labels) -> dict[str, float]:
+def score_space(vectors: Array, labels: Labels) -> dict[str, float]:
     """Every measure of one space, by the functions that the commands use."""
     found, groups = retrieval(vectors, labels), clustering(vectors, labels)
     ranked = {measure: found.value(measure) for measure in RANKED}
@@ -39,7 +39,7 @@ def toy_space(gap: float) -> tuple[Array, Ints]:
     return np.stack([x - LENGTH / 2, y - gap / 2], axis=1).astype(np.float32), labels
 
 
-def lifted(points: Array) -> Array:
+def lift_to_sphere(points: Array) -> Array:
     """A flat space on a small cap of the sphere: the order by cosine is the order by distance."""
     flat = 0.002 * points.astype(np.float64)
     up = np.concatenate([flat, np.ones((len(flat), 1))], axis=1)
@@ -49,7 +49,7 @@ def lifted(points: Array) -> Array:
 
 def toy_scores(points: Array, labels: Ints) -> dict[str, float]:
     """Retrieval on the lifted points; k-means on the flat ones, as faiss would see any Euclidean space."""
-    found = retrieval(lifted(points), labels)
+    found = retrieval(lift_to_sphere(points), labels)
     parts = partition(labels, k_means(points, 2))
     return {measure: found.value(measure) for measure in RANKED} | {
         "NMI": normalised_mutual_information(parts),
@@ -72,6 +72,6 @@ def random_table(n_points: int, seed: int = 0) -> pl.DataFrame:
         if n_classes <= n_points // 2:
             labels = rng.permutation(np.arange(n_points) % n_classes)
             rows.append(
-                {"n_classes": n_classes} | scores(vectors, labels) | {"formula": random_nmi(n_points, n_classes)}
+                {"n_classes": n_classes} | score_space(vectors, labels) | {"formula": random_nmi(n_points, n_classes)}
             )
     return pl.DataFrame(rows)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likewise.encoders.families.small import NAME as SMALL
-from likewise.encoders.networks.device import memory_explained, mixed_precision, place, to_device, to_numpy
+from likewise.encoders.networks.device import memory_explained, mixed_precision, move_to_device, to_device, to_numpy
 from likewise.encoders.networks.network import Network
 from likewise.encoders.normalization import unit_rows
 from likewise.encoders.protocol import Vectors
@@ -119,7 +119,7 @@ class NetworkTraining:
         if parse_spec(encoder)[0].family == SMALL:
             rows = np.flatnonzero(np.isin(self.inputs.image_vectors.stimulus, self.answers.named_stimuli))
             calibrate_batch_norm(trunk, (self._plain(part) for part in split_batches(rows)))
-        return place(trunk)
+        return move_to_device(trunk)
 
     def train(self, n_steps: int) -> Iterator[NetworkSnapshot]:
         """A snapshot of the start and then every so many steps; the last one is after the last step."""

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from likewise.catalog import catalog_fingerprint, read_catalog
-from likewise.catalog.table import select
+from likewise.catalog.table import select_catalog_rows
 from likewise.encoders.families.run_files import SETTINGS, TrainedRun
 from likewise.encoders.lineage import joined_lineage
 from likewise.encoders.protocol import Vectors
@@ -189,7 +189,7 @@ def read_data(workspace: WorkspaceFolder, settings: PerceptualSettings, name: st
                 raise LikewiseError("none of the labels to learn from has vectors: run `likewise encode` first.")
             train, test = everything.subset(~is_test), everything.subset(is_test) if is_test.any() else None
         elif settings.test:
-            chosen = set(select(shown, settings.test)["image"])
+            chosen = set(select_catalog_rows(shown, settings.test)["image"])
             is_test = np.array([everything.stimuli[query] in chosen for query in everything.query])
             train, test = everything.subset(~is_test), everything.subset(is_test)
     if test is not None:

@@ -31,7 +31,9 @@ def foreground_mask(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         )
     if plain < 1.0:
         behind = connected_to_border(resembles_border(pixels), on_border, MIN_FOREGROUND_SHARE_IN_SCENE)
-        weight += (1.0 - plain) * (1.0 - BACKGROUND_CERTAINTY_IN_SCENE * behind) * centre_weights(pixels.shape[:2])
+        weight += (
+            (1.0 - plain) * (1.0 - BACKGROUND_CERTAINTY_IN_SCENE * behind) * centre_prior_weights(pixels.shape[:2])
+        )
     rounded: NDArray[np.uint8] = np.round(255.0 * weight).astype(np.uint8)
     return rounded
 
@@ -109,7 +111,7 @@ def resembles_border(pixels: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return close.reshape(pixels.shape[:-1])
 
 
-def centre_weights(shape: tuple[int, ...]) -> NDArray[np.float32]:
+def centre_prior_weights(shape: tuple[int, ...]) -> NDArray[np.float32]:
     """From 1 in the middle of a picture to exp(-2) in its corners."""
     down, right = (np.linspace(-1.0, 1.0, side, dtype=np.float32) for side in shape)
     return np.exp(-np.square(down))[:, None] * np.exp(-np.square(right))[None, :]

@@ -65,7 +65,7 @@ class DescriptorWithOptions:
         return unit_rows(seen + mirrored)
 
 
-def open_descriptor(part: Spec, open_encoder: OpenEncoder) -> Encoder:
+def open_descriptor_encoder(part: Spec, open_encoder: OpenEncoder) -> Encoder:
     """The descriptor a spec names, with its options."""
     encoder = DESCRIPTORS[part.target]
     for option, _ in part.options:

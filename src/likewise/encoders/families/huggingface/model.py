@@ -19,7 +19,7 @@ from likewise.encoders.families.huggingface.pooling import (
     pool,
     pooled_dim,
 )
-from likewise.encoders.networks.device import device, place, to_numpy
+from likewise.encoders.networks.device import device, move_to_device, to_numpy
 from likewise.encoders.networks.from_spec import build_network, frame_options
 from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.recipe import Recipe
@@ -185,7 +185,7 @@ def encode_texts(target: str, texts: Sequence[str], *, unit: bool = True) -> Vec
 
 @cache
 def _text_network(folder: str) -> Any:
-    return place(load_network(folder))
+    return move_to_device(load_network(folder))
 
 
 @cache

@@ -65,15 +65,15 @@ DEFENCES = (
     Defence(
         "invitations expire",
         "labeling/store/experts.py",
-        "Expert.revoked.is_(None), Expert.expires > now()",
+        "Expert.revoked.is_(None), Expert.expires > store_time_now()",
         "Expert.revoked.is_(None)",
         ASSIGNMENT,
     ),
     Defence(
         "revoked invitations do not open",
         "labeling/store/experts.py",
-        "Expert.revoked.is_(None), Expert.expires > now()",
-        "Expert.expires > now()",
+        "Expert.revoked.is_(None), Expert.expires > store_time_now()",
+        "Expert.expires > store_time_now()",
         ASSIGNMENT,
     ),
     Defence(

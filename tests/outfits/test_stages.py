@@ -14,7 +14,7 @@ from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
 from likewise.labeling.store import open_votes
-from likewise.labeling.store.clock import simulated_vote_time
+from likewise.labeling.store.clock import simulated_store_time
 from likewise.labeling.store.expert_notes import add_note
 from likewise.labeling.store.experts import invite_expert, read_experts
 from likewise.labeling.store.questions import add_question_answers, read_questions
@@ -135,14 +135,14 @@ def test_simulated_people_finish_a_test_and_rounds_are_days_apart(
 ) -> None:
     builder = OutfitTestBuilder(wardrobe, "whole")
     builder.start(replace(PLAN, sort=True))  # they also sort the images
-    with simulated_vote_time("2026-03-01T08:00:00.000Z"):
+    with simulated_store_time("2026-03-01T08:00:00.000Z"):
         status = simulate_test(builder, engine, n_crowd=12)
     assert status.stage == "rounds-1"
     assert "2026-03-04T08:00:00.000Z" in status.sentence
     with pytest.raises(LikewiseError, match="not finished"):
         publish_test(builder, engine, tmp_path / "early.zip", licence="CC0-1.0")
     for day in ("04T08:00:00.000Z", "07T08:00:00.000Z"):
-        with simulated_vote_time(f"2026-03-{day}"):
+        with simulated_store_time(f"2026-03-{day}"):
             status = simulate_test(builder, engine, n_crowd=12)
     assert status.finished
     own = designers_question(wardrobe, engine)

@@ -15,12 +15,12 @@ from likewise.encoders.spec import FITTED_OPTIONS, JOINED, Spec, parse_spec
 from likewise.errors import LikewiseError
 
 FAMILIES = {
-    "descriptor": "likewise.encoders.families.descriptors.options:open_descriptor",
+    "descriptor": "likewise.encoders.families.descriptors.options:open_descriptor_encoder",
     "efficientnet-lite": "likewise.encoders.families.efficientnet:open_efficientnet",
     "small": "likewise.encoders.families.small:open_small",
     "hf": "likewise.encoders.families.huggingface.model:open_huggingface",
     "onnx": "likewise.encoders.families.onnx_file:open_onnx",
-    "python": "likewise.encoders.families.function:open_function",
+    "python": "likewise.encoders.families.function:open_function_encoder",
     "run": "likewise.encoders.families.trained_run:open_run",
     "two-tower": "likewise.encoders.families.two_tower:open_two_tower",
     JOINED: "likewise.encoders.families.joined:open_joined",

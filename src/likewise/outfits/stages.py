@@ -25,7 +25,7 @@ from sqlalchemy import Engine
 
 from likewise.catalog.table import read_catalog, select_catalog_rows
 from likewise.files import StagedFiles, written_together
-from likewise.labeling.store.clock import format_time, parse_time, vote_time_now
+from likewise.labeling.store.clock import format_time, parse_time, store_time_now
 from likewise.labeling.store.questionnaires import add_questionnaire, close_questionnaire
 from likewise.labeling.store.questions import NewQuestion, QuestionKind, add_questions, read_answers
 from likewise.outfits.builder import OutfitTestBuilder, OutfitTestPlan
@@ -116,7 +116,7 @@ def advance_test_stages(builder: OutfitTestBuilder, engine: Engine, *, close: bo
             return _waiting(stage, slug, stage_questions, answers, counts)
         with written_together(builder.folder) as staged:
             stage_questions.finish(answers, staged)
-            write_json({"closed": vote_time_now(), "n_answers": len(answers)}, staged.staging / f"{stage}.json")
+            write_json({"closed": store_time_now(), "n_answers": len(answers)}, staged.staging / f"{stage}.json")
             close_questionnaire(engine, slug)  # before the files count: a stage that is done is never looked at again
         close = False
     n = len(builder.questions("crowd"))
@@ -153,7 +153,7 @@ def _too_early(builder: OutfitTestBuilder, plan: OutfitTestPlan, stage: str) -> 
     number = int(stage.split("-")[1])
     before = builder.folder / ("panel.json" if number == 1 else f"rounds-{number - 1}.json")
     opens = parse_time(read_json(before)["closed"]) + timedelta(days=plan.days_between_rounds)
-    if parse_time(vote_time_now()) >= opens:
+    if parse_time(store_time_now()) >= opens:
         return None
     return (
         f"{stage} opens at {format_time(opens)}, {plan.days_between_rounds:g} days after the questions were last asked."

@@ -5,7 +5,7 @@ from likewise.discovery import pairs_to_label
 from likewise.errors import LikewiseError
 from likewise.labeling.step import SIMULATED
 from likewise.labeling.store import AddedVotes, add_votes, opened_votes
-from likewise.labeling.store.clock import simulated_vote_time
+from likewise.labeling.store.clock import simulated_store_time
 from likewise.synthetic.experts import sample_experts, simulate_votes
 from likewise.synthetic.truth import is_wardrobe
 from likewise.workspace import WorkspaceFolder, read_parquet
@@ -20,6 +20,6 @@ def add_simulated_votes(workspace: WorkspaceFolder, n_experts: int, seed: int) -
         )
     pairs = pairs_to_label(read_parquet(workspace.pool_file, f"likewise discover {workspace.path}"))
     votes = simulate_votes(read_catalog(workspace), pairs, sample_experts(n_experts, seed), seed)
-    with simulated_vote_time(str(votes["time"].max())), opened_votes(workspace) as engine:
+    with simulated_store_time(str(votes["time"].max())), opened_votes(workspace) as engine:
         added = add_votes(engine, votes, f"{SIMULATED} seed={seed}")
     return len(pairs), added

@@ -13,7 +13,7 @@ from typing import TextIO
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from likewise.labeling.store.clock import vote_time_now
+from likewise.labeling.store.clock import store_time_now
 
 UNKNOWN_ROUTE = "(no route)"
 
@@ -63,7 +63,7 @@ class MonitoringMiddleware:
         route = getattr(scope.get("route"), "path", None) or UNKNOWN_ROUTE
         client = scope.get("client")
         line = {
-            "time": vote_time_now(),
+            "time": store_time_now(),
             "method": method,
             "route": route,
             "status": status,

@@ -9,7 +9,7 @@ from sqlalchemy.orm import aliased
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.assignment import drop_repeats_answered_elsewhere, refresh_queue_states
-from likewise.labeling.store.clock import vote_time_now
+from likewise.labeling.store.clock import store_time_now
 from likewise.labeling.store.current_vote import current_event
 from likewise.labeling.store.engine import write_transaction
 from likewise.labeling.store.experts import ensure_experts
@@ -99,7 +99,7 @@ def _add_events(connection: Connection, votes: pl.DataFrame, asking: int, source
         .group_by(Event.pair, Event.expert)
     )
     revision = {(pair, expert): number for pair, expert, number in latest}
-    moment, rows = vote_time_now(), []
+    moment, rows = store_time_now(), []
     for query, candidate, name, answer, time in votes.iter_rows():
         pair, expert = pairs[query, candidate, asking], experts[name]
         rows.append(

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 from sqlalchemy.orm import aliased
 
-from likewise.labeling.store.clock import vote_time_now
+from likewise.labeling.store.clock import store_time_now
 from likewise.labeling.store.models import (
     ANSWERED,
     HELD,
@@ -144,7 +144,7 @@ class AnswerTransaction:
 
     def add_event(self, expert: int, pair: int, **event: Any) -> None:
         revision = self.revisions[expert, pair] = self.revisions[expert, pair] + 1
-        moment = vote_time_now()
+        moment = store_time_now()
         row = {"undoes": None, "reason": None, "milliseconds": None} | event
         row |= {"pair": pair, "expert": expert, "revision": revision, "source": SITE}
         self.events.append(row | {"time": moment, "stored": moment})
@@ -180,7 +180,7 @@ class AnswerTransaction:
             for (expert, pair), (position, state) in self.changed_entries.items()
         ]
         self.connection.execute(UPDATE_QUEUE, changes)
-        seen = vote_time_now()
+        seen = store_time_now()
         counts = []
         for expert in sorted({event["expert"] for event in self.events}):
             own = self.by_expert[expert]

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from sqlalchemy import Connection, Engine, Table, func, insert, select, text
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.clock import vote_time_now
+from likewise.labeling.store.clock import store_time_now
 from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.models import Base
 from likewise.labeling.store.schema import LATEST_VERSION
@@ -58,7 +58,7 @@ def backup_votes(engine: Engine, path: Path) -> VotesBackup:
             note = {
                 "format": FORMAT,
                 "schema": LATEST_VERSION,
-                "time": vote_time_now(),
+                "time": store_time_now(),
                 "rows": counted,
                 "columns": columns,
             }

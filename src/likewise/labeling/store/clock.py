@@ -15,7 +15,7 @@ _frozen_time: ContextVar[str | None] = ContextVar("frozen_time", default=None)
 
 
 @contextmanager
-def simulated_vote_time(moment: str) -> Iterator[None]:
+def simulated_store_time(moment: str) -> Iterator[None]:
     """Let `now` be `moment`, and `random_hex` follow from it."""
     before = _frozen_time.set(moment)
     try:
@@ -36,7 +36,7 @@ def format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
-def vote_time_now() -> str:
+def store_time_now() -> str:
     return _frozen_time.get() or format_time(datetime.now(UTC))
 
 

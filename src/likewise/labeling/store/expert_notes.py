@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Engine, insert, select
 
-from likewise.labeling.store.clock import vote_time_now
+from likewise.labeling.store.clock import store_time_now
 from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.models import Expert, Note
 
@@ -22,7 +22,7 @@ class ExpertNote:
 
 
 def add_note(engine: Engine, kind: str, key: str, expert: int | None, body: Any) -> None:
-    row = {"kind": kind, "key": key, "expert": expert, "body": json.dumps(body), "stored": vote_time_now()}
+    row = {"kind": kind, "key": key, "expert": expert, "body": json.dumps(body), "stored": store_time_now()}
     with write_transaction(engine, *(() if expert is None else (expert,))) as connection:
         connection.execute(insert(Note), row)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.clock import days_from_now, vote_time_now
+from likewise.labeling.store.clock import days_from_now, store_time_now
 from likewise.labeling.store.engine import read_once, read_transaction, write_transaction
 from likewise.labeling.store.models import ADJUDICATOR, INVITED, NAMED, Expert, Owner, Session
 from likewise.labeling.store.project import add_log_entry
@@ -108,7 +108,7 @@ def revoke_expert(engine: Engine, name: str) -> None:
         ).scalar_one_or_none()
         if found is None:
             raise LikewiseError(f"nobody called {name!r} was invited: see `likewise label status`.")
-        connection.execute(update(Expert).where(Expert.id == found).values(revoked=vote_time_now()))
+        connection.execute(update(Expert).where(Expert.id == found).values(revoked=store_time_now()))
         connection.execute(delete(Session).where(Session.expert == found))
         add_log_entry(connection, f"{name}'s invitation was revoked.")
 
@@ -118,7 +118,7 @@ def redeem_invitation(engine: Engine, token: str) -> str | None:
     with write_transaction(engine) as connection:
         expert = connection.execute(
             select(Expert.id).where(
-                Expert.token_hash == token_hash(token), Expert.revoked.is_(None), Expert.expires > vote_time_now()
+                Expert.token_hash == token_hash(token), Expert.revoked.is_(None), Expert.expires > store_time_now()
             )
         ).scalar_one_or_none()
         return None if expert is None else open_session(connection, expert)
@@ -127,10 +127,15 @@ def redeem_invitation(engine: Engine, token: str) -> str | None:
 def open_session(connection: Connection, expert: int | None) -> str:
     """A new session's token; sessions that are over are swept out on the way."""
     token, days = secrets.token_urlsafe(TOKEN_BYTES), OWNER_SESSION_DAYS if expert is None else SESSION_DAYS
-    connection.execute(delete(Session).where(Session.expires <= vote_time_now()))
+    connection.execute(delete(Session).where(Session.expires <= store_time_now()))
     connection.execute(
         insert(Session),
-        {"token_hash": token_hash(token), "expert": expert, "created": vote_time_now(), "expires": days_from_now(days)},
+        {
+            "token_hash": token_hash(token),
+            "expert": expert,
+            "created": store_time_now(),
+            "expires": days_from_now(days),
+        },
     )
     return token
 
@@ -147,7 +152,7 @@ def close_session(engine: Engine, token: str) -> None:
 
 def read_visitors(engine: Engine, tokens: Sequence[str]) -> list[Visitor | None]:
     """Who each session token belongs to; a revoked or expired expert is nobody, at once."""
-    moment, hashes = vote_time_now(), [token_hash(token) for token in tokens]
+    moment, hashes = store_time_now(), [token_hash(token) for token in tokens]
     visitors: dict[str, Visitor] = {}
     with read_once(engine) as connection:
         named = {"hashed": sorted(set(hashes)), "moment": moment}
@@ -161,7 +166,7 @@ def read_visitors(engine: Engine, tokens: Sequence[str]) -> list[Visitor | None]
 
 def read_experts(engine: Engine) -> list[ExpertState]:
     """Everyone who was invited or whose votes are here, by name."""
-    moment = vote_time_now()
+    moment = store_time_now()
     with read_transaction(engine) as connection:
         rows = list(connection.execute(select(Expert.__table__).order_by(Expert.id)))
     found = []
@@ -197,7 +202,7 @@ def ensure_experts(connection: Connection, names: list[str], kind: str = NAMED) 
 
 
 def add_expert(connection: Connection, name: str, kind: str, questionnaire: str | None = None) -> int:
-    row = {"name": name, "kind": kind, "created": vote_time_now(), "questionnaire": questionnaire}
+    row = {"name": name, "kind": kind, "created": store_time_now(), "questionnaire": questionnaire}
     number: int = connection.execute(insert(Expert).returning(Expert.id), row).scalar_one()
     return number
 
@@ -205,7 +210,7 @@ def add_expert(connection: Connection, name: str, kind: str, questionnaire: str 
 def set_owner_password_hash(engine: Engine, password_hash: str) -> None:
     with write_transaction(engine) as connection:
         connection.execute(delete(Owner))
-        connection.execute(insert(Owner), {"id": 1, "password_hash": password_hash, "changed": vote_time_now()})
+        connection.execute(insert(Owner), {"id": 1, "password_hash": password_hash, "changed": store_time_now()})
         connection.execute(delete(Session).where(Session.expert.is_(None)))
         add_log_entry(connection, "The owner's password was set.")
 

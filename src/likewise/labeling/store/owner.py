@@ -7,7 +7,7 @@ from sqlalchemy.orm import aliased
 from likewise.errors import LikewiseError
 from likewise.labeling.store.add import add_votes
 from likewise.labeling.store.assignment import refresh_queue_states
-from likewise.labeling.store.clock import vote_time_now
+from likewise.labeling.store.clock import store_time_now
 from likewise.labeling.store.current_vote import current_event
 from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.images import insert_many
@@ -34,7 +34,7 @@ def remove_votes(engine: Engine, name: str, reason: str) -> int:
         )
         for pair, revision, answer, undoes in found:
             events.setdefault(pair, []).append((revision, answer, undoes))
-        rows, moment = [], vote_time_now()
+        rows, moment = [], store_time_now()
         for pair, of_pair in events.items():
             current = current_event(of_pair)
             if current is not None and current[1] in ANSWERS:
@@ -75,7 +75,13 @@ def adjudicate(engine: Engine, pair: int, answer: str) -> None:
     n_for, n_against = (sum(counts.get(one, 0) for one in side) for side in (POSITIVE_ANSWERS, NEGATIVE_ANSWERS))
     if not n_for or n_for != n_against:
         raise LikewiseError("there is no tie to decide about this pair.")
-    vote = {"query": row[0], "candidate": row[1], "expert": ADJUDICATOR_NAME, "answer": answer, "time": vote_time_now()}
+    vote = {
+        "query": row[0],
+        "candidate": row[1],
+        "expert": ADJUDICATOR_NAME,
+        "answer": answer,
+        "time": store_time_now(),
+    }
     add_votes(engine, pl.DataFrame(vote), "adjudication", replace=True, kind=ADJUDICATOR)
     with write_transaction(engine) as connection:
         add_log_entry(connection, f"The pair ({row[0]}, {row[1]}) was decided as {answer}.")

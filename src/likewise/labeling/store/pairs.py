@@ -7,7 +7,7 @@ import polars as pl
 from sqlalchemy import Connection, Engine, func, select, update
 from sqlalchemy.orm import aliased
 
-from likewise.labeling.store.clock import vote_time_now
+from likewise.labeling.store.clock import store_time_now
 from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.images import KEYS_PER_SELECT, ensure_images, free_ids, in_batches, insert_many
 from likewise.labeling.store.models import Image, Pair, Provenance
@@ -61,7 +61,7 @@ def mark_pairs_as_asked(connection: Connection, pairs: Iterable[int]) -> None:
 
 def _add_provenance(connection: Connection, pool: pl.DataFrame, ids: dict[tuple[str, str, int], int]) -> int:
     there = {tuple(row) for row in connection.execute(select(Provenance.pair, Provenance.generator))}
-    moment, rows = vote_time_now(), []
+    moment, rows = store_time_now(), []
     columns = [pl.col(name) if name in pool.columns else pl.lit(None).alias(name) for name in ("rank", "score")]
     for query, candidate, generator, rank, score in pool.select(*PAIR, "generator", *columns).iter_rows():
         pair = ids[query, candidate, 0]

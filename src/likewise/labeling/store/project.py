@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, delete, insert, select
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.clock import vote_time_now
+from likewise.labeling.store.clock import store_time_now
 from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.models import LogEntry, ProjectSetting
 
@@ -84,7 +84,7 @@ def write_setting(connection: Connection, name: str, value: Any) -> None:
 
 def add_log_entry(connection: Connection, what: str) -> None:
     """Write down what was done; lines are only ever added."""
-    connection.execute(insert(LogEntry), {"time": vote_time_now(), "what": what})
+    connection.execute(insert(LogEntry), {"time": store_time_now(), "what": what})
 
 
 def read_log(engine: Engine, most: int = 200) -> list[dict[str, str]]:

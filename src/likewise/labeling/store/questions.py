@@ -9,7 +9,7 @@ import polars as pl
 from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from likewise.errors import LikewiseError
-from likewise.labeling.store.clock import vote_time_now
+from likewise.labeling.store.clock import store_time_now
 from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.events import MAX_TIMED_MILLISECONDS, SubmissionResult
 from likewise.labeling.store.images import ensure_images, insert_many, opaque_id
@@ -198,11 +198,11 @@ def add_question_answers(
                 revisions[question] = revisions.get(question, 0) + 1
                 timed = None if milliseconds is None else min(milliseconds, MAX_TIMED_MILLISECONDS)
                 row = {"client_id": client_id, "question": question, "value": value, "milliseconds": timed}
-                rows.append(row | {"expert": expert, "revision": revisions[question], "stored": vote_time_now()})
+                rows.append(row | {"expert": expert, "revision": revisions[question], "stored": store_time_now()})
                 stored.accepted.append(client_id)
         insert_many(connection, QuestionAnswer, rows)
         _update_progress(connection, expert, rows, slugs)
-        connection.execute(update(Expert).where(Expert.id == expert).values(last_seen=vote_time_now()))
+        connection.execute(update(Expert).where(Expert.id == expert).values(last_seen=store_time_now()))
     return stored
 
 

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, select, update
 from sqlalchemy.orm import aliased
 
 from likewise.labeling.store.assignment import refresh_queue_states
-from likewise.labeling.store.clock import vote_time_now
+from likewise.labeling.store.clock import store_time_now
 from likewise.labeling.store.images import KEYS_PER_SELECT, in_batches
 from likewise.labeling.store.models import ANSWERED, HELD, OPEN, RETIRED, GoldPair, Image, Pair, Provenance, QueueEntry
 from likewise.labeling.store.pairs import PairKey
@@ -31,7 +31,7 @@ def withdraw_pairs(connection: Connection, pairs: Collection[int]) -> int:
     both = _with_repeats(connection, pairs)
     answered: set[int] = set()
     for some in in_batches(both, KEYS_PER_SELECT):
-        connection.execute(update(Pair).where(Pair.id.in_(some)).values(asked=False, withdrawn=vote_time_now()))
+        connection.execute(update(Pair).where(Pair.id.in_(some)).values(asked=False, withdrawn=store_time_now()))
         of_pairs = QueueEntry.pair.in_(some)
         answered |= set(connection.scalars(select(QueueEntry.pair).where(of_pairs, QueueEntry.state == ANSWERED)))
         connection.execute(update(QueueEntry).where(of_pairs, QueueEntry.state != ANSWERED).values(state=RETIRED))

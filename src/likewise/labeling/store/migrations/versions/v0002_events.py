@@ -182,7 +182,7 @@ def _create_tables() -> None:
 
 def _keep(votes: list[tuple[Any, ...]]) -> None:
     """Every old vote as the first revision of its expert's answer to its pair."""
-    salt, now = clock.random_hex(16), clock.vote_time_now()
+    salt, now = clock.random_hex(16), clock.store_time_now()
     _insert("settings", [{"name": "salt", "value": json.dumps(salt)}])
     image_id = {key: _hidden(salt, "image", key) for vote in votes for key in vote[:2]}
     _insert("images", [{"id": number, "key": key} for key, number in image_id.items()])

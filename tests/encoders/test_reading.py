@@ -1,5 +1,6 @@
 """Damaged or missing vectors are errors with a sentence each, never wrong numbers."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +131,17 @@ def test_a_shard_that_is_gone_is_named_before_anything_reads_it(workspace: Works
     assert [part.state for part in vectors_parts(workspace)] == ["current"]
     shard.unlink()
     assert [part.state for part in vectors_parts(workspace)] == ["unfinished"]
+
+
+def test_another_file_with_an_older_date_is_named_too(workspace: WorkspaceFolder, shard: Path) -> None:
+    before = shard.stat()
+    read_vectors(workspace, "layout", images_of(workspace))  # its checksum was right a moment ago
+    other = shard.with_name("from elsewhere.npy")
+    np.save(other, np.load(shard)[::-1])
+    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
+    other.replace(shard)
+    assert [part.state for part in vectors_parts(workspace)] == ["unfinished"]
+    refused(workspace, "shard-00001.npy is damaged")
 
 
 def test_vectors_of_earlier_versions_without_checksums_are_read(workspace: WorkspaceFolder) -> None:

@@ -239,7 +239,7 @@ def is_as_written(path: Path, vectors: Vectors | None, digest: str) -> bool:
     if vectors is None or not digest:
         return vectors is not None
     state = path.stat()
-    known = (str(path), state.st_mtime_ns, state.st_size)
+    known = (str(path), state.st_mtime_ns, state.st_ctime_ns, state.st_size)
     if known not in _verified and digest_of_vectors(vectors) == digest:
         _verified.add(known)
     return known in _verified
@@ -248,18 +248,19 @@ def is_as_written(path: Path, vectors: Vectors | None, digest: str) -> bool:
 def changed_shards(folder: Path, meta: VectorsMeta) -> list[str]:
     """Shards that are gone or hold something else than was written.
 
-    The summary is written last, so that only shards newer than it are summed: `read_vectors` sums every one.
+    The summary is written last, so that only shards newer than it are summed: `read_vectors` sums every one. A shard is
+    as new as its last change of any kind, for a file put in its place may bring the date that it had elsewhere.
     """
     written, found = meta_file(folder).stat().st_mtime_ns, []
     for number, digest in meta.shards.items():
         path = shard_file(folder, int(number))
-        untouched = path.exists() and path.stat().st_mtime_ns <= written
+        untouched = path.exists() and max(path.stat().st_mtime_ns, path.stat().st_ctime_ns) <= written
         if not untouched and not is_as_written(path, load_shard(path), digest):
             found.append(path.name)
     return found
 
 
-_verified: set[tuple[str, int, int]] = set()
+_verified: set[tuple[str, int, int, int]] = set()
 """Shards whose checksum was right, as they were then: each is summed once in the life of a process."""
 
 

@@ -31,7 +31,9 @@ class ScoreHistogram:
 
 def score_edges(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     """The inner edges of classes that hold about equally many of these scores."""
-    return np.unique(np.quantile(scores, np.arange(1, N_BINS) / N_BINS).astype(np.float32))
+    ordered = np.sort(scores)  # faster than the selection of so many quantiles
+    places = np.arange(1, N_BINS) / N_BINS * (len(scores) - 1)
+    return np.unique(np.interp(places, np.arange(len(scores)), ordered).astype(np.float32))
 
 
 def weighted_score_histogram(

@@ -264,9 +264,7 @@ def _few_levels(name: str) -> bool:
 REASONS: dict[str, Callable[[str], bool]] = {
     "*Few levels.* A query counts 0 or 1 (P@1), or one of a few values, so the mean takes few values and the coverage "
     "jumps with the true value and the number of queries; only an interval with a random part would not jump. Over all "
-    "true values of a range it is 95 to 96 % (the table below).": (
-        _few_levels
-    ),
+    "true values of a range it is 95 to 96 % (the table below).": (_few_levels),
     "*Near 1, with rare failures.* A few queries seldom show one of the failures that the mean rests on. The query of "
     "value 1/2 that stands for them makes the interval wider than most such values need.": _near_one,
     "*Others*, by little:": lambda name: not _few_levels(name) and not _near_one(name),

@@ -22,7 +22,7 @@ from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.estimates.blocks import RankedBlock, best_per_unit, rank_block
 from likewise.evaluation.estimates.catalog_measures import expected_measures
 from likewise.evaluation.estimates.chances import pair_chances
-from likewise.evaluation.estimates.estimate import MICRO_AUC
+from likewise.evaluation.estimates.collected import MICRO_AUC
 from likewise.evaluation.estimates.micro import score_edges, weighted_score_histogram
 from likewise.evaluation.estimates.prediction import pair_features
 from likewise.synthetic import ATTRIBUTE_NAMES, SIMILAR_AT, similarity
@@ -95,11 +95,14 @@ class Bench:
         return [order[queries][:, :kept].astype(np.int64) for order in self.ranked.order[: self.n_generators]]
 
     def views(self, queries: Ints) -> list["KnownView"]:
-        """What `VectorView` would say, from what is computed once."""
-        scores = self.ranked.scores[: self.n_generators, queries]
+        """What the generators' `VectorView` would say, from what is computed once."""
+        return self.every_view(queries)[: self.n_generators]
+
+    def every_view(self, queries: Ints) -> list["KnownView"]:
+        """Of all models."""
         return [
-            KnownView(one, units, between[np.ix_(queries, queries)])
-            for one, (units, between) in zip(scores, self._similarities, strict=True)
+            KnownView(one[queries], units, between[np.ix_(queries, queries)])
+            for one, (units, between) in zip(self.ranked.scores, self._similarities, strict=True)
         ]
 
     @cached_property
@@ -109,9 +112,9 @@ class Bench:
 
     @cached_property
     def _similarities(self) -> list[tuple[Vectors, Vectors]]:
-        """Of every generator: units with each other, and queries with each other."""
+        """Of every model: units with each other, and queries with each other."""
         units = CatalogUnits(self.item_of_image, np.arange(self.n_items), self.query_items)
-        views = [VectorView.of(one[self.query_image], one, units) for one in self.vectors[: self.n_generators]]
+        views = [VectorView.of(one[self.query_image], one, units) for one in self.vectors]
         return [(view.units @ view.units.T, view.between_queries()) for view in views]
 
     def truth(self, queries: Ints | None = None) -> dict[str, Floats]:

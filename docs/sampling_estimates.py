@@ -16,7 +16,7 @@ from likewise.discovery.designs.adaptive import Purpose
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.evaluation.estimates.estimate import CatalogEstimates, estimate_catalog
 from likewise.evaluation.estimates.linearised import CatalogEstimate
-from likewise.evaluation.estimates.ordering import order_values
+from likewise.evaluation.estimates.listed_pairs import ListedPairs
 from likewise.evaluation.estimates.shown import shown_by_default
 from likewise.evaluation.rank_correlation import kendall
 
@@ -104,7 +104,7 @@ def run_campaigns(bench: Bench, plan: CampaignPlan, kept: Path) -> Campaigns:
             each = zip(ones, here[name], always, strict=True)
             errors[name] = np.array([_errors(name, *known, plan.design) for known in each])
             if name != POSITIVES:
-                orders[name] = _order(order_values(ones), here[name])
+                orders[name] = _order(found.order_values(name), here[name])
                 orders[f"{UNBIASED}{name}"] = _order(np.array([one.value for one in ones]), here[name])
         if plan.design == "sampled":
             for name, values in eds_values(bench, queries, plan.n_labels).items():
@@ -119,7 +119,8 @@ def run_campaigns(bench: Bench, plan: CampaignPlan, kept: Path) -> Campaigns:
 def estimate_campaign(bench: Bench, queries: Ints, drawn: LabelledDraw, seed: int) -> CatalogEstimates:
     """Every measure of every model from drawn labels."""
     block, rows = bench.block(queries), np.arange(len(queries))
-    return estimate_catalog(lambda: [(rows, block)], bench.names, drawn, KS, seed)
+    listed = ListedPairs(bench.units(queries), bench.every_view(queries))
+    return estimate_catalog(lambda: [(rows, block)], bench.names, drawn, KS, seed, listed=listed)
 
 
 def _errors(

@@ -13,8 +13,9 @@ from likewise.discovery.pool import DRAWN, PICKED, QueryGallery
 from likewise.errors import LikewiseError
 from likewise.evaluation.estimates.catalog_measures import ExpectedMeasure
 from likewise.evaluation.estimates.chances import Expectation
+from likewise.evaluation.estimates.collected import MICRO_AUC
 from likewise.evaluation.estimates.draw import LabelledDraw, labelled_draw
-from likewise.evaluation.estimates.estimate import MICRO_AUC, CatalogEstimates, estimate_catalog
+from likewise.evaluation.estimates.estimate import CatalogEstimates, estimate_catalog
 from likewise.evaluation.estimates.linearised import Corrections, estimate_measure
 from likewise.evaluation.estimates.scores import ranked_blocks
 

@@ -1,10 +1,8 @@
 """The adaptive design: after each round a small model predicts every pair that was not drawn, and the next round is
 drawn by probabilities that follow what is still uncertain.
 
-The model is a logistic regression with squares on `pair_features`, shrunk towards one on the generators' joint ranks
-alone: the first labels are too few for more, and by ranks alone a round finds about what an EDS pool finds. On the data
-of docs/sampling.md boosted trees are no better. A pair's weight in the next round is, with p its predicted chance of
-being similar,
+The model (`pair_model.py`) knows ranks, scores and what was labelled so far. A pair's weight in the next round is, with
+p its predicted chance of being similar,
 
     finding:    p^3: likely pairs first, others while it may be wrong;
     comparing:  sqrt(p (1 - p)) x how far apart the encoders rank it: what the label is expected to tell about them;
@@ -20,7 +18,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import expit
 
 from likewise.discovery.designs.drawing import (
     DrawnPairs,
@@ -32,18 +29,15 @@ from likewise.discovery.designs.drawing import (
     joint_probabilities,
 )
 from likewise.discovery.designs.frame import PairFrame, UnlistedInFrame
-from likewise.discovery.designs.pair_features import EncoderView, LabelledPairs, PairFeatures, Vectors
+from likewise.discovery.designs.pair_features import EncoderView, LabelledPairs, PairFeatures
+from likewise.discovery.designs.pair_model import PairModel
 from likewise.discovery.designs.sampled import RankedPairs, band_weight, combine_lists, ranked_weights
 from likewise.discovery.designs.units import CatalogUnits
-from likewise.discovery.positive_model import fit_logistic
 from likewise.neighbours import NO_INDEX
 
 Purpose = Literal["finding", "comparing"]
 SAMPLED_SHARES: dict[Purpose, float] = {"finding": 0.05, "comparing": 0.5}
 FINDING_POWER = 3
-RANK_RIDGE = 1.0  # of the regression on ranks
-RIDGE = 30.0  # of the other features
-LARGEST_FEATURE = 5.0  # standard deviations
 MAX_LISTED = 1_000_000  # pairs that are predicted one by one, of all queries
 LEAST_DEPTH, MOST_DEPTH = 32, 256  # of the lists they come from
 TAIL_SAMPLE = 4  # unlisted pairs of a query that are predicted, and stand for all of them
@@ -89,7 +83,7 @@ def draw_round(
     places = taken // n_units, taken % n_units, units.query_items, units.unit_items
     unlisted = UnlistedPairs(*places) if frame is None else UnlistedInFrame(*places, frame)
     tail_size = unlisted.sizes()
-    model = _PairModel.fit(PairFeatures.of(views, units, lists, so_far.labelled))
+    model = PairModel.fit(PairFeatures.of(views, units, lists, so_far.labelled))
     chance = model.chance(query, candidate)
     tail_chance = _tail_chances(model, unlisted, tail_size, rng)
     weight, tail = _weights(purpose, chance, tail_chance, lists, ranked, fresh, n_units)
@@ -135,40 +129,7 @@ def _disagreement(lists: Sequence[Ints], ranked: RankedPairs, n_units: int) -> t
     return np.sqrt(np.maximum(squares / len(lists) - mean**2, 0.0)) + 0.5 * mean, below
 
 
-@dataclass(frozen=True)
-class _PairModel:
-    features: PairFeatures
-    centre: Vectors
-    scale: Vectors
-    coefficients: Floats
-
-    @staticmethod
-    def fit(features: PairFeatures) -> "_PairModel":
-        some = features.labelled
-        table = features.table(some.query, some.unit)
-        centre, scale = table.mean(axis=0), table.std(axis=0)
-        scale[scale < 1e-6] = 1.0
-        every = _PairModel(features, centre, scale, np.empty(0)).expand(table)
-        ranks = np.append(0, 1 + features.joint_rank_columns)
-        by_rank = np.zeros(every.shape[1])
-        by_rank[ranks] = fit_logistic(every[:, ranks], some.label, RANK_RIDGE)[0]
-        return _PairModel(features, centre, scale, fit_logistic(every, some.label, RIDGE, by_rank)[0])
-
-    def expand(self, table: Vectors) -> Floats:
-        """Standardised features and their squares, behind a constant."""
-        standard = np.clip((table - self.centre) / self.scale, -LARGEST_FEATURE, LARGEST_FEATURE).astype(np.float64)
-        return np.concatenate([np.ones((len(table), 1)), standard, standard**2 / 2.0], axis=1)
-
-    def chance(self, query: Ints, unit: Ints, at_once: int = 100_000) -> Floats:
-        """Predicted for pairs sorted by query, some at a time."""
-        parts = [
-            expit(self.expand(self.features.table(query[some], unit[some])) @ self.coefficients)
-            for some in (slice(start, start + at_once) for start in range(0, len(query), at_once))
-        ]
-        return np.concatenate(parts) if parts else np.empty(0)
-
-
-def _tail_chances(model: _PairModel, unlisted: UnlistedPairs, tail_size: Ints, rng: np.random.Generator) -> Floats:
+def _tail_chances(model: PairModel, unlisted: UnlistedPairs, tail_size: Ints, rng: np.random.Generator) -> Floats:
     """What a pair of each query's tail is worth: the mean of a few of them, shrunk to that of all queries."""
     chance = np.zeros(len(tail_size))
     rows = np.flatnonzero(tail_size)

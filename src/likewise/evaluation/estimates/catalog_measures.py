@@ -22,6 +22,7 @@ from likewise.evaluation.estimates.chances import (
 
 POSITIVES = "positives"
 PRIOR_RATIO = 0.5
+CERTAIN = 1.0 - 1e-9
 MACRO_AUC_RATIO = 1.0  # a pair far down the list of a query with few similar items moves it most
 
 
@@ -38,6 +39,19 @@ class ExpectedMeasure:
     denominator: Expectation
     counts_queries: bool = False
     prior_ratio: float = PRIOR_RATIO
+
+    @property
+    def uncorrected(self) -> float:
+        """The value that the chances alone give."""
+        return float(self.numerator.value.sum()) / self.total(self.denominator.value)
+
+    def total(self, denominator: Floats) -> float:
+        """Of the denominators of all queries."""
+        total = float(denominator.sum())
+        if not self.counts_queries:
+            return total
+        n_certain = int((self.denominator.value >= CERTAIN).sum())
+        return min(max(total, float(n_certain)), float(len(denominator)))
 
 
 def expected_measures(

@@ -1,14 +1,15 @@
 """Estimates for the whole catalog: labels drawn with known probabilities and vectors in, values with intervals out."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.evaluation.estimates.blocks import RankedBlock
-from likewise.evaluation.estimates.catalog_measures import ExpectedMeasure, expected_measures
-from likewise.evaluation.estimates.chances import Expectation, Ints, mean_expectation, pair_chances
+from likewise.evaluation.estimates.catalog_measures import ExpectedMeasure
+from likewise.evaluation.estimates.chances import Expectation, Floats, Ints
+from likewise.evaluation.estimates.collected import CollectedMeasures
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.evaluation.estimates.judge import (
     AnsweredPairs,
@@ -17,18 +18,12 @@ from likewise.evaluation.estimates.judge import (
     judged_and_labelled,
     labelled_pairs,
 )
-from likewise.evaluation.estimates.linearised import CatalogEstimate, estimate_measure
-from likewise.evaluation.estimates.micro import (
-    SAMPLE_ENTRIES,
-    ScoreHistogram,
-    expected_micro_auc,
-    score_edges,
-    weighted_score_histogram,
-)
+from likewise.evaluation.estimates.linearised import CatalogEstimate, estimate_measure, no_corrections
+from likewise.evaluation.estimates.listed_pairs import ListedChances, ListedPairs
+from likewise.evaluation.estimates.micro import SAMPLE_ENTRIES, score_edges
+from likewise.evaluation.estimates.ordering import order_values
 from likewise.evaluation.estimates.prediction import fit_predictions, pair_features, with_labels
-from likewise.evaluation.measures import ROC_AUC
 
-MICRO_AUC = str(ROC_AUC(average="micro"))
 Blocks = Callable[[], Iterable[tuple[Ints, RankedBlock]]]
 
 
@@ -44,6 +39,16 @@ class CatalogEstimates:
     judge: JudgeAgreement | None = None
     label_equivalent: float | None = None
     """How many labels without the judge would tell P@k as closely, per label with it: median over encoders."""
+    foretold: Sequence[Mapping[str, float]] = ()
+    """Every measure of every encoder by the closer chances of `listed_pairs`, uncorrected; none without these."""
+
+    def of_measure(self, measure: str) -> list[CatalogEstimate]:
+        """The estimates of every encoder."""
+        return [by_measure[measure] for by_measure in self.by_encoder]
+
+    def order_values(self, measure: str) -> Floats:
+        """What the encoders are ordered by."""
+        return order_values(self.of_measure(measure), [by_measure[measure] for by_measure in self.foretold] or None)
 
 
 def estimate_catalog(
@@ -53,38 +58,31 @@ def estimate_catalog(
     ks: tuple[int, ...],
     seed: int = 0,
     judge: JudgeAnswers | None = None,
+    listed: ListedPairs | None = None,
 ) -> CatalogEstimates:
-    """Two passes over the blocks: learn to predict from the drawn pairs, then predict and sum over all pairs."""
-    answered, edges = _learn(blocks, len(encoders), drawn, seed, judge)
-    corrections = answered.corrections
-    positives: list[Expectation] = []
-    measures: list[list[dict[str, ExpectedMeasure]]] = []
-    histograms: list[list[ScoreHistogram]] = []
+    """Two passes over the blocks: learn to predict from the drawn pairs, then predict and sum over all pairs.
+
+    With `listed` the encoders are ordered by closer predictions.
+    """
+    answered, edges, closer = _learn(blocks, len(encoders), drawn, seed, judge, listed)
+    corrections, none = answered.corrections, np.empty(0, dtype=np.int64)
+    expected, foretold = CollectedMeasures(ks, edges), CollectedMeasures(ks, edges)
     for rows, block in blocks():
         mine = _of_rows(answered.query, rows)
         row, unit = answered.query[mine] - rows[0], answered.unit[mine]
-        shifted = [
-            with_labels(chance, block.admissible, row, unit, answered.chance[mine])
-            for chance in answered.model.chances(pair_features(block), rows)
-        ]
-        found_here = [expected_measures(block, pair_chances(known, row, unit), ks) for known in shifted]
-        positives.append(mean_expectation([total for total, _ in found_here]))
-        measures.append([_mean_measures(same) for same in zip(*(by_model for _, by_model in found_here), strict=True)])
-        mean = np.mean(shifted, axis=0)
-        histograms.append(
-            [
-                weighted_score_histogram(scores, block.admissible, mean, of_encoder, row, unit)
-                for scores, of_encoder in zip(block.scores, edges, strict=True)
-            ]
-        )
-    found = []
-    for place in range(len(encoders)):
-        joined = {name: _join([block[place][name] for block in measures]) for name in measures[0][place]}
-        counted = _join_histograms([block[place] for block in histograms])
-        joined[MICRO_AUC] = expected_micro_auc(counted, corrections)
-        found.append({name: estimate_measure(corrections, expected) for name, expected in joined.items()})
+        chances = answered.model.chances(pair_features(block), rows)
+        known = [with_labels(chance, block.admissible, row, unit, answered.chance[mine]) for chance in chances]
+        expected.add(block, known, row, unit)
+        if closer is not None:
+            told = closer.chances(np.mean(chances, axis=0), rows)
+            foretold.add(block, [with_labels(told, block.admissible, row, unit, answered.chance[mine])], none, none)
+    found = [
+        {name: estimate_measure(corrections, one) for name, one in by_measure.items()}
+        for by_measure in expected.joined(corrections)
+    ]
     every_query = Expectation(np.ones(drawn.n_queries), np.zeros(len(answered.query)))
-    count = estimate_measure(corrections, ExpectedMeasure(_concatenate(positives), every_query))
+    count = estimate_measure(corrections, ExpectedMeasure(expected.count(), every_query))
+    uncorrected = [] if closer is None else foretold.joined(no_corrections(drawn.n_queries))
     return CatalogEstimates(
         list(encoders),
         found,
@@ -93,19 +91,8 @@ def estimate_catalog(
         int(drawn.label.sum()),
         answered.agreement,
         _label_equivalent(answered, [by_measure[f"P@{max(ks)}"] for by_measure in found]),
+        [{name: one.uncorrected for name, one in by_measure.items()} for by_measure in uncorrected],
     )
-
-
-def _mean_measures(shifted: Sequence[dict[str, ExpectedMeasure]]) -> dict[str, ExpectedMeasure]:
-    return {
-        name: ExpectedMeasure(
-            mean_expectation([one[name].numerator for one in shifted]),
-            mean_expectation([one[name].denominator for one in shifted]),
-            shifted[0][name].counts_queries,
-            shifted[0][name].prior_ratio,
-        )
-        for name in shifted[0]
-    }
 
 
 def _label_equivalent(answered: AnsweredPairs, estimates: Sequence[CatalogEstimate]) -> float | None:
@@ -116,10 +103,16 @@ def _label_equivalent(answered: AnsweredPairs, estimates: Sequence[CatalogEstima
 
 
 def _learn(
-    blocks: Blocks, n_encoders: int, drawn: LabelledDraw, seed: int, judge: JudgeAnswers | None
-) -> tuple[AnsweredPairs, list[NDArray[np.float32]]]:
-    """What is known of answered pairs, the model that predicts the others, and each encoder's classes of scores."""
-    features, judged = [], []
+    blocks: Blocks,
+    n_encoders: int,
+    drawn: LabelledDraw,
+    seed: int,
+    judge: JudgeAnswers | None,
+    listed: ListedPairs | None,
+) -> tuple[AnsweredPairs, list[NDArray[np.float32]], ListedChances | None]:
+    """What is known of answered pairs, the model that predicts the others, each encoder's classes of scores, and the
+    closer model of listed pairs if it is asked for."""
+    features, judged, lists = [], [], []
     sample: list[list[NDArray[np.float32]]] = [[] for _ in range(n_encoders)]
     for rows, block in blocks():
         of_block = pair_features(block)
@@ -128,39 +121,21 @@ def _learn(
         if judge is not None:
             asked = _of_rows(judge.query, rows)
             judged.append(of_block[:, judge.query[asked] - rows[0], judge.unit[asked]].T)
+        if listed is not None:
+            lists.append(listed.lists(block))
         every = max(1, block.admissible.size * drawn.n_queries // max(1, len(rows)) // SAMPLE_ENTRIES)
         for scores, kept in zip(block.scores, sample, strict=True):
             kept.append(scores[block.admissible][::every])
     table = np.concatenate(features).astype(np.float64)
     predictions = fit_predictions(table, drawn.query, drawn.label, drawn.weight, drawn.n_queries, seed)
     edges = [score_edges(np.concatenate(kept)) for kept in sample]
+    closer = None if listed is None else listed.fit(np.concatenate(lists, axis=1), drawn, predictions.unseen, seed)
     if judge is None:
-        return labelled_pairs(drawn, predictions), edges
+        return labelled_pairs(drawn, predictions), edges, closer
     told = np.concatenate(judged).astype(np.float64)
-    return judged_and_labelled(judge, told, drawn, predictions, seed), edges
+    return judged_and_labelled(judge, told, drawn, predictions, seed), edges, closer
 
 
 def _of_rows(query: Ints, rows: Ints) -> slice:
     first, last = np.searchsorted(query, [rows[0], rows[-1] + 1])
     return slice(int(first), int(last))
-
-
-def _concatenate(parts: Sequence[Expectation]) -> Expectation:
-    return Expectation(np.concatenate([part.value for part in parts]), np.concatenate([p.derivative for p in parts]))
-
-
-def _join(parts: Sequence[ExpectedMeasure]) -> ExpectedMeasure:
-    return ExpectedMeasure(
-        _concatenate([part.numerator for part in parts]),
-        _concatenate([part.denominator for part in parts]),
-        parts[0].counts_queries,
-        parts[0].prior_ratio,
-    )
-
-
-def _join_histograms(parts: Sequence[ScoreHistogram]) -> ScoreHistogram:
-    return ScoreHistogram(
-        np.concatenate([part.pairs for part in parts]),
-        np.concatenate([part.positives for part in parts]),
-        np.concatenate([part.drawn_bin for part in parts]),
-    )

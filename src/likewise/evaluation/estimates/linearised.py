@@ -25,7 +25,6 @@ from likewise.evaluation.estimates.chances import Expectation, Floats, Ints
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.intervals import share_interval, t_interval
 
-CERTAIN = 1.0 - 1e-9
 PRIOR_EVENTS = 2.0  # surprises that the predicted chances are worth
 PSEUDO_WEIGHT = 0.05  # small: failures that no query shows are foreseen by the chances, and stand in the error already
 
@@ -58,6 +57,11 @@ def label_corrections(drawn: LabelledDraw, unseen: Floats) -> Corrections:
         drawn.spread**2 * unseen * (1.0 - unseen) * (1.0 - 2.0 * unseen) ** 2,
         drawn.n_queries,
     )
+
+
+def no_corrections(n_queries: int) -> Corrections:
+    """Where nothing is corrected."""
+    return Corrections(np.empty(0, dtype=np.int64), *(np.empty(0) for _ in range(4)), n_queries)
 
 
 @dataclass(frozen=True)
@@ -128,21 +132,13 @@ class CatalogEstimate:
 def estimate_measure(corrections: Corrections, expected: ExpectedMeasure) -> CatalogEstimate:
     """Correct numerator and denominator, and say how sure that is."""
     numerator, denominator = corrections.corrected(expected.numerator), corrections.corrected(expected.denominator)
-    total = _total(denominator, expected)
+    total = expected.total(denominator)
     value = float(numerator.sum()) / total
     return CatalogEstimate(
         value,
         (numerator - value * denominator) * (len(denominator) / total),
         (expected.numerator.derivative - value * expected.denominator.derivative) / total,
         corrections,
-        float(expected.numerator.value.sum()) / _total(expected.denominator.value, expected),
+        expected.uncorrected,
         expected.prior_ratio,
     )
-
-
-def _total(denominator: Floats, expected: ExpectedMeasure) -> float:
-    total = float(denominator.sum())
-    if not expected.counts_queries:
-        return total
-    n_certain = int((expected.denominator.value >= CERTAIN).sum())
-    return min(max(total, float(n_certain)), float(len(denominator)))

@@ -1,8 +1,8 @@
 """The order of models: estimates whose corrections are shrunk as far as labels cannot tell them from chance.
 
 An unbiased value is predicted + correction. The correction makes the number right, and is most of its noise. For an
-order only differences between models count, and about these the prediction, which knows all labels and every encoder,
-is wrong by less than a correction from few labels. So the corrections c_m of the models are shrunk by one factor
+order only differences between models count, and about these the prediction, which knows all labels and every encoder
+(`listed_pairs.py`), is wrong by less than a correction from few labels. So the corrections c_m of the models are shrunk by one factor
 (empirical Bayes, as James and Stein):
 
     ordered by   predicted_m + tau / (tau + v) c_m,   tau = max(0, variance of c over models - v),
@@ -20,9 +20,13 @@ from likewise.evaluation.estimates.chances import Floats
 from likewise.evaluation.estimates.linearised import CatalogEstimate
 
 
-def order_values(estimates: Sequence[CatalogEstimate]) -> Floats:
-    """What models are ordered by, of estimates of one measure from the same labels."""
-    value, predicted = (np.array(side) for side in zip(*((one.value, one.predicted) for one in estimates), strict=True))
+def order_values(estimates: Sequence[CatalogEstimate], foretold: Sequence[float] | None = None) -> Floats:
+    """What models are ordered by, of estimates of one measure from the same labels.
+
+    `foretold` is what closer chances predict, where there are any.
+    """
+    value = np.array([one.value for one in estimates])
+    predicted = np.array([one.predicted for one in estimates] if foretold is None else foretold)
     if len(estimates) < 3:
         return np.asarray(value)
     correction = value - predicted

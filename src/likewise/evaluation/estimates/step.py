@@ -8,17 +8,20 @@ from itertools import combinations
 import polars as pl
 
 from likewise.discovery.designs.adaptive import Purpose
+from likewise.discovery.designs.pair_features import VectorView
 from likewise.discovery.designs.units import CatalogUnits, catalog_units
 from likewise.discovery.pool import QueryGallery
 from likewise.evaluation.estimates.chances import Ints
 from likewise.evaluation.estimates.draw import labelled_draw
 from likewise.evaluation.estimates.estimate import CatalogEstimates, estimate_catalog
 from likewise.evaluation.estimates.judge_rows import judge_answers
-from likewise.evaluation.estimates.ordering import order_values, rank_best_first
+from likewise.evaluation.estimates.listed_pairs import ListedPairs
+from likewise.evaluation.estimates.ordering import rank_best_first
 from likewise.evaluation.estimates.scores import ranked_blocks
 from likewise.evaluation.estimates.shown import shown_by_default
 from likewise.evaluation.measurements import EncoderVectors
 from likewise.labeling.judges.answers import JudgeTable
+from likewise.neighbours import as_unit
 
 CATALOG_SCHEMA = pl.Schema(
     {
@@ -155,7 +158,9 @@ def estimate_pool(
     answers = None
     if judge is not None:
         answers = judge_answers(judge.rows, drawn, query_gallery.queries, query_gallery.gallery, units)
-    found = estimate_catalog(partial(ranked_blocks, chosen, encoders, kept), encoders, drawn, ks, seed, answers)
+    blocks = partial(ranked_blocks, chosen, encoders, kept)
+    listed = ListedPairs(kept, [_view(chosen[name], name, kept) for name in encoders])
+    found = estimate_catalog(blocks, encoders, drawn, ks, seed, answers, listed)
     unit = "item" if one_per_item else "image"
     return PoolEstimates(found, kept, unit, None if judge is None else judge.note.name, purpose)
 
@@ -164,11 +169,13 @@ def _of_queries(vectors: EncoderVectors, rows: Ints) -> EncoderVectors:
     return vectors[0][rows], vectors[1]
 
 
+def _view(vectors: EncoderVectors, encoder: str, units: CatalogUnits) -> VectorView:
+    queries, gallery = (as_unit(side, f"{encoder} vectors") for side in vectors)
+    return VectorView.of(queries, gallery, units)
+
+
 def _values(found: CatalogEstimates, purpose: Purpose | None) -> pl.DataFrame:
-    places = {
-        measure: rank_best_first(order_values([by_measure[measure] for by_measure in found.by_encoder]))
-        for measure in found.by_encoder[0]
-    }
+    places = {measure: rank_best_first(found.order_values(measure)) for measure in found.by_encoder[0]}
     rows = [
         (
             encoder,

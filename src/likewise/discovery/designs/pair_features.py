@@ -119,27 +119,28 @@ class PairFeatures:
         first, last = np.searchsorted(self.labelled.query, [row, row + 1])
         known, label = self.labelled.unit[first:last], self.labelled.label[first:last]
         own = unit[:, None] == known[None, :]
-        columns: list[Vectors | Floats] = []
-        log_ranks, reciprocal = [], np.zeros(len(unit))
-        for view, listed in zip(self.views, self.lists, strict=True):
-            rank = np.full(self.units.n_units, listed.shape[1])
-            here = listed[row][listed[row] != NO_INDEX]
-            rank[here] = np.arange(len(here))
-            log_ranks.append(np.log1p(rank[unit]))
-            reciprocal += 1.0 / (rank[unit] + RRF_OFFSET)
-            score = view.scores(row, unit)
-            mean, spread = score.mean(), max(float(score.std()), 1e-6)
-            between = view.between(unit, known)
-            like = _nearest(between, own, label == 1, score)
-            unlike = _nearest(between, own, label == 0, np.full(len(unit), mean))
-            columns += [(score - mean) / spread, (like - mean) / spread, (unlike - mean) / spread]
-        every = np.stack(log_ranks)
+        score = np.stack([view.scores(row, unit) for view in self.views])
+        mean, spread = score.mean(axis=1, keepdims=True), np.maximum(score.std(axis=1, keepdims=True), np.float32(1e-6))
+        between = np.stack([view.between(unit, known) for view in self.views])
+        like = _nearest(between, own, label == 1, score)
+        unlike = _nearest(between, own, label == 0, np.broadcast_to(mean, score.shape))
+        nearness = np.stack([score, like, unlike], axis=1)  # COLUMNS_PER_VIEW of each
+        ranks = np.stack([self._ranks(listed[row], unit) for listed in self.lists])
+        every, reciprocal = np.log1p(ranks), (1.0 / (ranks + RRF_OFFSET)).sum(axis=0)
+        columns: list[Vectors | Floats] = [*((nearness - mean[:, None]) / spread[:, None]).reshape(-1, len(unit))]
         columns += [*every, every.min(axis=0), every.mean(axis=0), np.log(reciprocal)]
         columns += [*self._other_queries(row, unit), self._other_way_round(row, unit), *self._related(row, unit)]
         similar = np.where(own & (label == 1), -1.0, 0.0).sum(axis=1) + label.sum()
         asked = len(label) - own.sum(axis=1)
         columns.append(np.log((similar + 0.5) / (asked - similar + 2.0)))
         return np.stack(columns, axis=1).astype(np.float32)
+
+    def _ranks(self, listed: Ints, unit: Ints) -> Ints:
+        """In a list of units, best first; behind it, its length."""
+        rank = np.full(self.units.n_units, len(listed))
+        here = listed[listed != NO_INDEX]
+        rank[here] = np.arange(len(here))
+        return rank[unit]
 
     def _other_queries(self, row: int, unit: Ints) -> list[Floats]:
         """The mean label of the candidate beside other queries, the more like this one the heavier."""
@@ -181,11 +182,14 @@ def slices_by_row(rows: Ints) -> Iterator[tuple[int, slice]]:
 
 
 def _nearest(between: Vectors, own: NDArray[np.bool_], kind: NDArray[np.bool_], default: Vectors) -> Vectors:
-    """The largest similarity to a labelled candidate of this kind other than the pair's own, at least `default`."""
+    """The largest similarity to a labelled candidate of this kind other than the pair's own, at least `default`.
+
+    `between` are similarities in every view (views, candidates, labelled).
+    """
     if not kind.any():
         return default
-    others = np.where(own[:, kind], np.float32(-np.inf), between[:, kind])
-    return np.asarray(np.maximum(others.max(axis=1), default), dtype=np.float32)
+    others = np.where(own[:, kind], np.float32(-np.inf), between[:, :, kind])
+    return np.asarray(np.maximum(others.max(axis=2), default), dtype=np.float32)
 
 
 def _relations(query_units: Ints, n_units: int, labelled: LabelledPairs) -> NDArray[np.int8]:

@@ -23,7 +23,7 @@ from likewise.evaluation.estimates.chances import Bools, Floats, Ints
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.neighbours import NO_INDEX
 
-FOLDS = 5
+FOLDS = 3
 MIX_RIDGE = 1.0
 LEAST = 1e-6  # chance
 

@@ -19,8 +19,8 @@ N_LABELS = 24 * N_QUERIES
 
 
 def listed_pairs(catalog: Catalog) -> ListedPairs:
-    sides = ([as_unit(side, name) for side in vectors] for name, vectors in catalog.vectors.items())
-    return ListedPairs(catalog.units, [VectorView.of(*both, catalog.units) for both in sides])
+    sides = ((as_unit(queries, name), as_unit(gallery, name)) for name, (queries, gallery) in catalog.vectors.items())
+    return ListedPairs(catalog.units, [VectorView.of(queries, gallery, catalog.units) for queries, gallery in sides])
 
 
 def estimates(catalog: Catalog, listed: ListedPairs | None) -> CatalogEstimates:

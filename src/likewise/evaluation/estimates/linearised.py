@@ -61,7 +61,8 @@ def label_corrections(drawn: LabelledDraw, unseen: Floats) -> Corrections:
 
 def no_corrections(n_queries: int) -> Corrections:
     """Where nothing is corrected."""
-    return Corrections(np.empty(0, dtype=np.int64), *(np.empty(0) for _ in range(4)), n_queries)
+    none = np.empty(0)
+    return Corrections(np.empty(0, dtype=np.int64), none, none, none, none, n_queries)
 
 
 @dataclass(frozen=True)

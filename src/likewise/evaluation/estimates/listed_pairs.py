@@ -63,7 +63,7 @@ class ListedPairs:
 
 @dataclass(frozen=True)
 class ListedChances:
-    """Predicts the pairs of some lists: the regression's chance and the closer model's, mixed as held-out labels ask."""
+    """Predicts listed pairs: the regression's chance and the closer model's, mixed as held-out labels ask."""
 
     model: PairModel
     lists: Ints

@@ -2,8 +2,8 @@
 
 An unbiased value is predicted + correction. The correction makes the number right, and is most of its noise. For an
 order only differences between models count, and about these the prediction, which knows all labels and every encoder
-(`listed_pairs.py`), is wrong by less than a correction from few labels. So the corrections c_m of the models are shrunk by one factor
-(empirical Bayes, as James and Stein):
+(`listed_pairs.py`), is wrong by less than a correction from few labels. So the corrections c_m of the models are shrunk
+by one factor (empirical Bayes, as James and Stein):
 
     ordered by   predicted_m + tau / (tau + v) c_m,   tau = max(0, variance of c over models - v),
 

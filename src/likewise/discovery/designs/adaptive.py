@@ -1,8 +1,8 @@
 """The adaptive design: after each round a small model predicts every pair that was not drawn, and the next round is
 drawn by probabilities that follow what is still uncertain.
 
-The model (`pair_model.py`) knows ranks, scores and what was labelled so far. A pair's weight in the next round is, with
-p its predicted chance of being similar,
+The model (`pair_classifier.py`) knows ranks, scores and what was labelled so far. A pair's weight in the next round is,
+with p its predicted chance of being similar,
 
     finding:    p^3: likely pairs first, others while it may be wrong;
     comparing:  sqrt(p (1 - p)) x how far apart the encoders rank it: what the label is expected to tell about them;
@@ -29,8 +29,8 @@ from likewise.discovery.designs.drawing import (
     joint_probabilities,
 )
 from likewise.discovery.designs.frame import PairFrame, UnlistedInFrame
+from likewise.discovery.designs.pair_classifier import PairClassifier
 from likewise.discovery.designs.pair_features import EncoderView, LabelledPairs, PairFeatures
-from likewise.discovery.designs.pair_model import PairModel
 from likewise.discovery.designs.sampled import RankedPairs, band_weight, combine_lists, ranked_weights
 from likewise.discovery.designs.units import CatalogUnits
 from likewise.neighbours import NO_INDEX
@@ -83,7 +83,7 @@ def draw_round(
     places = taken // n_units, taken % n_units, units.query_items, units.unit_items
     unlisted = UnlistedPairs(*places) if frame is None else UnlistedInFrame(*places, frame)
     tail_size = unlisted.sizes()
-    model = PairModel.fit(PairFeatures.of(views, units, lists, so_far.labelled))
+    model = PairClassifier.fit(PairFeatures.of(views, units, lists, so_far.labelled))
     chance = model.chance(query, candidate)
     tail_chance = _tail_chances(model, unlisted, tail_size, rng)
     weight, tail = _weights(purpose, chance, tail_chance, lists, ranked, fresh, n_units)
@@ -129,7 +129,7 @@ def _disagreement(lists: Sequence[Ints], ranked: RankedPairs, n_units: int) -> t
     return np.sqrt(np.maximum(squares / len(lists) - mean**2, 0.0)) + 0.5 * mean, below
 
 
-def _tail_chances(model: PairModel, unlisted: UnlistedPairs, tail_size: Ints, rng: np.random.Generator) -> Floats:
+def _tail_chances(model: PairClassifier, unlisted: UnlistedPairs, tail_size: Ints, rng: np.random.Generator) -> Floats:
     """What a pair of each query's tail is worth: the mean of a few of them, shrunk to that of all queries."""
     chance = np.zeros(len(tail_size))
     rows = np.flatnonzero(tail_size)

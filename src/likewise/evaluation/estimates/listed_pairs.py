@@ -2,7 +2,7 @@
 
 The regression of `prediction.py` sees ranks and scores alone, so that each label can be predicted by a model that has
 not seen it, and correct it. A label also tells of other pairs: of a candidate that looks like a labelled one, or that
-was labelled beside a related query. The model of the adaptive design knows this (`discovery.designs.pair_model`). Its
+was labelled beside a related query. The adaptive design's model knows this (`discovery.designs.pair_classifier`). Its
 chances are told the labels and cannot be corrected by them, so no value is made of them; but they are closer to the
 truth, and models that they order stand right more often. Pairs in nobody's list keep the regression's chance.
 """
@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from likewise.discovery.designs.adaptive import list_depth
+from likewise.discovery.designs.pair_classifier import PairClassifier
 from likewise.discovery.designs.pair_features import EncoderView, LabelledPairs, PairFeatures
-from likewise.discovery.designs.pair_model import PairModel
 from likewise.discovery.designs.units import CatalogUnits
 from likewise.discovery.positive_model import fit_logistic
 from likewise.evaluation.estimates.blocks import RankedBlock
@@ -56,16 +56,16 @@ class ListedPairs:
         weights, _ = fit_logistic(_columns(unseen, own), drawn.label, MIX_RIDGE, np.array([0.0, 1.0, 0.0]))
         return ListedChances(self._model(lists, drawn, np.ones(len(fold), dtype=np.bool_)), lists, weights)
 
-    def _model(self, lists: Ints, drawn: LabelledDraw, kept: Bools) -> PairModel:
+    def _model(self, lists: Ints, drawn: LabelledDraw, kept: Bools) -> PairClassifier:
         labelled = LabelledPairs(drawn.query[kept], drawn.unit[kept], drawn.label[kept])
-        return PairModel.fit(PairFeatures.of(self.views, self.units, list(lists), labelled))
+        return PairClassifier.fit(PairFeatures.of(self.views, self.units, list(lists), labelled))
 
 
 @dataclass(frozen=True)
 class ListedChances:
     """Predicts listed pairs: the regression's chance and the closer model's, mixed as held-out labels ask."""
 
-    model: PairModel
+    model: PairClassifier
     lists: Ints
     weights: Floats
 

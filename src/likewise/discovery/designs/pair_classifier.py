@@ -20,7 +20,7 @@ LARGEST_FEATURE = 5.0  # standard deviations
 
 
 @dataclass(frozen=True)
-class PairModel:
+class PairClassifier:
     """A fitted regression, with the features it predicts from."""
 
     features: PairFeatures
@@ -29,16 +29,16 @@ class PairModel:
     coefficients: Floats
 
     @staticmethod
-    def fit(features: PairFeatures) -> "PairModel":
+    def fit(features: PairFeatures) -> "PairClassifier":
         some = features.labelled
         table = features.table(some.query, some.unit)
         centre, scale = table.mean(axis=0), table.std(axis=0)
         scale[scale < 1e-6] = 1.0
-        every = PairModel(features, centre, scale, np.empty(0)).expand(table)
+        every = PairClassifier(features, centre, scale, np.empty(0)).expand(table)
         ranks = np.append(0, 1 + features.joint_rank_columns)
         by_rank = np.zeros(every.shape[1])
         by_rank[ranks] = fit_logistic(every[:, ranks], some.label, RANK_RIDGE)[0]
-        return PairModel(features, centre, scale, fit_logistic(every, some.label, RIDGE, by_rank)[0])
+        return PairClassifier(features, centre, scale, fit_logistic(every, some.label, RIDGE, by_rank)[0])
 
     def expand(self, table: Vectors) -> Floats:
         """Standardised features and their squares, behind a constant."""

@@ -1,6 +1,7 @@
 """Pair mode in a real browser, from the invitation to the last pair. What was clicked is what is stored."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Response, Route, expect
@@ -185,6 +186,22 @@ def test_a_phone_by_touch(browser: Browser, site: Site) -> None:
         page.get_by_role("button", name="Similar", exact=True).tap()
         saved(page)
         assert site.votes("Hugo") == {site.keys_of_pairs()[pair]: "similar"}
+
+
+@pytest.mark.parametrize("look", [PHONE, {"viewport": {"width": 1280, "height": 720}}], ids=["phone", "laptop"])
+def test_the_start_and_the_question_are_in_view(browser: Browser, site: Site, look: dict[str, Any]) -> None:
+    with opened(browser, **look) as page:
+        page.goto(site.invite("Karl"))
+        expect(page.get_by_role("link", name="Start with 1 practice pair")).to_be_in_viewport(ratio=1)
+        enter(page, site, "Karl")
+        shown(page)
+        expect(page.get_by_text("Do these two look alike?")).to_be_in_viewport(ratio=1)
+        for name in ("Similar", "Not similar"):
+            expect(page.locator("#answers").get_by_role("button", name=name).first).to_be_in_viewport(ratio=1)
+        query, candidate = (each.bounding_box() for each in page.locator("#stage .picture").all())
+        assert query is not None and candidate is not None
+        side = "x" if look is PHONE else "y"  # one below the other, or beside it: neither is pushed to its own edge
+        assert abs(query[side] - candidate[side]) < 2
 
 
 def test_pause_reaches_the_expert_and_the_end_is_said(page: Page, site: Site) -> None:

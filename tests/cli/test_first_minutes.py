@@ -1,0 +1,57 @@
+"""What somebody reads who runs a command for the first time: its cost before it begins, and a name that was meant."""
+
+from pathlib import Path
+
+import pytest
+
+from likewise.encoders import get_encoder
+from likewise.errors import LikewiseError
+
+from .conftest import Run
+
+
+@pytest.fixture
+def shop(tmp_path: Path, run: Run) -> Path:
+    path = tmp_path / "shop"
+    for step in (
+        ("new", path, "--wardrobe", "--items", 24, "--views", 2),
+        ("encode", path, "--with", "colour,layout", "--workers", 1),
+    ):
+        ran = run(*step)
+        assert ran.code == 0, ran.err
+    return path
+
+
+def test_hours_are_said_before_a_pool_is_written(shop: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise LikewiseError("stopped before anything was written.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("likewise.discovery.step.store_pool", stop)
+        ended = run("discover", shop)
+    assert ended.code == 2 and "hours of an expert at 15 s per pair" in ended.out and "by default" in ended.out
+    assert not (shop / "pool.parquet").exists()
+    hours = float(ended.out.partition(" queries: ")[2].partition(" hours")[0])
+    assert 0.5 < hours <= 1.0
+    assert run("discover", shop).code == 0 and (shop / "pool.parquet").exists()
+
+
+def test_training_says_how_long_it_takes_before_it_begins(
+    shop: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise LikewiseError("stopped before anything was learned.")
+
+    assert run("discover", shop).code == 0 and run("label", "simulate", shop).code == 0
+    monkeypatch.setattr("likewise.training.perceptual.step.learn_and_cross_validate", stop)
+    ended = run("train", "perceptual", shop)
+    assert ended.code == 2 and "choosing and learning takes about" in ended.out + ended.err
+    assert not (shop / "runs" / "perceptual").exists()
+    options = ("--columns", "category", "--base", "efficientnet-lite0?size=32", "--steps", 6, "--workers", 1)
+    ended = run("condition", "two-tower", shop, shop / "tower", *options)
+    assert ended.code == 0 and "training takes about" in ended.err and "--quick takes fewer steps" in ended.err
+
+
+def test_a_short_name_means_the_encoder_that_is_installed() -> None:
+    with pytest.raises(LikewiseError, match="did you mean 'efficientnet-lite0'"):
+        get_encoder("efficientnet")

@@ -200,8 +200,8 @@ def test_the_start_and_the_question_are_in_view(browser: Browser, site: Site, lo
             expect(page.locator("#answers").get_by_role("button", name=name).first).to_be_in_viewport(ratio=1)
         query, candidate = (each.bounding_box() for each in page.locator("#stage .picture").all())
         assert query is not None and candidate is not None
-        side = "x" if look is PHONE else "y"  # one below the other, or beside it: neither is pushed to its own edge
-        assert abs(query[side] - candidate[side]) < 2
+        apart = query["x"] - candidate["x"] if look is PHONE else query["y"] - candidate["y"]
+        assert abs(apart) < 2  # one below the other, or beside it: neither is pushed to its own edge
 
 
 def test_pause_reaches_the_expert_and_the_end_is_said(page: Page, site: Site) -> None:

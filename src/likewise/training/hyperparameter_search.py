@@ -106,16 +106,9 @@ def open_storage(storage: str) -> Any:
 
 
 def _run_trial(study: Any, config: CheckConfig, method: LossMethod, seed: int, index: int, runner: TaskRunner) -> None:
-    optuna = import_optional("optuna", "likewise train")
-    ranges = optuna_distributions(method.ranges)
+    ranges, trial_seed = optuna_distributions(method.ranges), derive_seed(seed, "trial", index)
     params = suggest_params(study, ranges, derive_seed(seed, method.name, index), config.plan.n_trials)
-    with ignore_experimental_warnings():
-        study.sampler = optuna.samplers.PartialFixedSampler(params, optuna.samplers.RandomSampler())
-    trial = study.ask(ranges)
-    trial.set_user_attr("worker", worker_id())
-    trial.set_user_attr("index", index)
-    trial_seed = derive_seed(seed, "trial", index)
-    trial.set_user_attr("seed", trial_seed)
+    trial = begin_trial(study, params, ranges, {"worker": worker_id(), "index": index, "seed": trial_seed})
     started = time.perf_counter()
     tasks = [
         FoldTask(config, method.name, dict(trial.params), fold, derive_seed(trial_seed, fold))
@@ -130,6 +123,15 @@ def _run_trial(study: Any, config: CheckConfig, method: LossMethod, seed: int, i
     }
     trial.set_user_attr(OUTCOME, outcome)  # all of it in one write: a trial has an outcome, or it has none
     tell_outcome(study, trial.number, outcome)
+
+
+def begin_trial(study: Any, params: dict[str, float], ranges: dict[str, Any], notes: dict[str, Any]) -> Any:
+    """A running trial with its parameters and notes, all in one write: none is without the process that runs it."""
+    optuna = import_optional("optuna", "likewise train")
+    running = optuna.trial.TrialState.RUNNING
+    study.add_trial(optuna.trial.create_trial(state=running, params=params, distributions=ranges, user_attrs=notes))
+    mine = [trial for trial in study.get_trials(deepcopy=False, states=(running,)) if trial.user_attrs == notes]
+    return optuna.trial.Trial(study, mine[-1]._trial_id)
 
 
 def tell_outcome(study: Any, number: int, outcome: Mapping[str, Any]) -> None:

@@ -202,7 +202,13 @@ def _learned(opened: OpenedLook, look: Sequence[Item]) -> str:
     [overlap] = opened.screening(look).overlaps
     if not look or not overlap.learned:
         return ""
-    return "this very look" if overlap.n_answers else f"outfits with {overlap.n_images} of its {len(look)} items"
+    if overlap.n_answers:
+        return "this very look"
+    if len(look) == 1:
+        return "outfits with this item"
+    if overlap.n_images == len(look):
+        return f"outfits with each of its {len(look)} items, not from this look"
+    return f"outfits with {overlap.n_images} of its {len(look)} items"
 
 
 def _said(item: str) -> str:

@@ -161,7 +161,9 @@ def test_the_page_marks_looks_that_the_model_learned_from(run: Run, shop: Path, 
 
     marked = page(worn)
     assert "alternatives †</h1>" in marked and "† popular learned from this very look" in marked
-    assert "† popular learned from outfits with each of its 2 items, not from this look" in page([worn[0], "bags-sand-1"])
+    assert "† popular learned from outfits with each of its 2 items, not from this look" in page(
+        [worn[0], "bags-sand-1"]
+    )
     assert "learned from" not in page(worn, "mean-cosine:colour")
     assert "† popular learned from outfits with" in page(worn[:1], do="complete").partition('id="offers"')[2]
     csrf = csrf_token(client.cookies[SESSION_COOKIE])

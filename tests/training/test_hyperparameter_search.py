@@ -14,9 +14,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from sqlalchemy import event
 
 from likewise.training.context import CheckConfig, FoldTask, run_fold
-from likewise.training.hyperparameter_search import best_trial, finished_trials, open_study, search_hyperparameters
+from likewise.training.hyperparameter_search import (
+    begin_trial,
+    best_trial,
+    finished_trials,
+    open_study,
+    optuna_distributions,
+    search_hyperparameters,
+)
 from likewise.training.methods import METHODS_BY_NAME
 from likewise.training.network import set_training_mode
 from likewise.training.plan import make_plan
@@ -43,6 +51,26 @@ def n_finished(database: Path) -> int:
             return int(opened.execute("SELECT COUNT(*) FROM trials WHERE state = 'COMPLETE'").fetchone()[0])
     except sqlite3.OperationalError:  # not there yet
         return 0
+
+
+def test_a_trial_is_never_without_the_process_that_runs_it(tmp_path: Path) -> None:
+    """Ended at any moment, what begun is known to be nobody's any more, without waiting for a while to pass."""
+    ranges, database, seen = optuna_distributions(METHODS_BY_NAME[METHODS].ranges), tmp_path / "search.db", list[int]()
+
+    def look(_: object) -> None:
+        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as opened:
+            named = "SELECT trial_id FROM trial_user_attributes WHERE key = 'worker'"
+            seen.append(opened.execute(f"SELECT COUNT(*) FROM trials WHERE trial_id NOT IN ({named})").fetchone()[0])
+
+    with open_study(f"sqlite:///{database}", "search") as study:
+        params = {name: float(each.low) for name, each in METHODS_BY_NAME[METHODS].ranges.items()}
+        event.listen(study._storage._backend.engine, "commit", look)
+        trial = begin_trial(study, params, ranges, {"worker": "here:1", "index": 0, "seed": 5})
+        look(None)
+        assert trial.params == params
+        assert trial.user_attrs["index"] == 0
+    assert len(seen) > 1
+    assert set(seen) == {0}
 
 
 def test_killed_and_continued_gives_the_same_table(tmp_path: Path) -> None:

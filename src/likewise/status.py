@@ -72,19 +72,19 @@ def workspace_status(workspace: WorkspaceFolder) -> WorkspaceStatus:
     n_missing, n_new = (0, 0) if workspace.as_of else count_file_changes(workspace, source)
     coverage = catalog_coverage(workspace) if version.version > FIRST_VERSION else None
     if workspace.as_of is not None:
-        following = f"likewise evaluate {workspace.path} --as-of {version.version}"
+        following = f"likewise evaluate {workspace.quoted} --as-of {version.version}"
     else:
         following = next_command(workspace, parts, drawn=source == WARDROBE)
     waits = coverage is not None and coverage.n_open_pairs and pool.state == "current" and not workspace.as_of
     if coverage is not None and waits and source != WARDROBE:
-        following = f"likewise label serve {workspace.path} ({coverage.n_open_pairs:,} new pairs wait for a label)"
+        following = f"likewise label serve {workspace.quoted} ({coverage.n_open_pairs:,} new pairs wait for a label)"
     return WorkspaceStatus(
         str(workspace.path),
         source,
         version.images or settings["images"],
         settings["left_out"],
         parts,
-        f"likewise update {workspace.path} {workspace.source or 'SOURCE'}" if n_missing or n_new else following,
+        f"likewise update {workspace.quoted} {workspace.source or 'SOURCE'}" if n_missing or n_new else following,
         version.version,
         n_missing,
         n_new,
@@ -94,7 +94,7 @@ def workspace_status(workspace: WorkspaceFolder) -> WorkspaceStatus:
 
 def _as_of_then(workspace: WorkspaceFolder, labels: ChainPart) -> list[ChainPart]:
     """Labels, results and report of an earlier version: what the votes of then say, and what was measured then."""
-    measure = f"likewise evaluate {workspace.path} --as-of {workspace.as_of}"
+    measure = f"likewise evaluate {workspace.quoted} --as-of {workspace.as_of}"
     if labels.state != "missing":
         table = current_labels(workspace)
         n_similar = int((table["label"] == 1).sum())
@@ -123,7 +123,7 @@ def _left_out(workspace: WorkspaceFolder) -> list[str]:
 
 def _encode_all(workspace: WorkspaceFolder, first: ChainPart, early: list[ChainPart]) -> str:
     """The command of the first part; where that makes vectors, those of all encoders that lack some."""
-    encode = f"likewise encode {workspace.path} --with "
+    encode = f"likewise encode {workspace.quoted} --with "
     lacking = [part.command.removeprefix(encode) for part in early if part.command.startswith(encode)]
     names = [name for name in lacking if " " not in name]
     return encode + ",".join(names) if first.command.removeprefix(encode) in names else first.command
@@ -143,10 +143,10 @@ def next_command(workspace: WorkspaceFolder, parts: tuple[ChainPart, ...], *, dr
         if votes.state == "unchecked":
             return votes.command
         if drawn:
-            return f"likewise label simulate {workspace.path}"
-        return f"likewise label serve {workspace.path} (a labelling site), or label sheet, then label import"
+            return f"likewise label simulate {workspace.quoted}"
+        return f"likewise label serve {workspace.quoted} (a labelling site), or label sheet, then label import"
     if not labels.usable and not labels.automatic:
         return labels.command
     if all(by_name[name].state == "current" for name in ("results", "report")) and not labels.automatic:
         return f"look at {workspace.report_file}"
-    return f"likewise report {workspace.path}"
+    return f"likewise report {workspace.quoted}"

@@ -87,7 +87,7 @@ def read_source(
         known = "--wardrobe has no source" if made == WARDROBE else workspace.source or "SOURCE"
         raise LikewiseError(
             f"{workspace.path} was made from a source of the kind {made}: name it, as in "
-            f"`likewise update {workspace.path} {known}`."
+            f"`likewise update {workspace.quoted} {known}`."
         )
     source = source or workspace.root
     if made == "table" and reader is None and source.is_dir():

@@ -5,6 +5,8 @@ into a temporary neighbour first, then renamed over the old file.
 """
 
 import json
+import os
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,12 +26,24 @@ FIRST_VERSION = 1
 WARDROBE = "wardrobe"  # the source of a catalog that was drawn here
 
 
+def quoted(path: Path | str) -> str:
+    """A path for a command line: between quotation marks where it holds spaces and the like."""
+    if os.name == "posix":
+        return shlex.quote(str(path))
+    return f'"{path}"' if " " in str(path) else str(path)
+
+
 @dataclass(frozen=True)
 class WorkspaceFolder:
     """Paths of one workspace; holds no data. With `as_of` it is seen as it was in that version of its catalog."""
 
     path: Path
     as_of: int | None = None
+
+    @property
+    def quoted(self) -> str:
+        """The path as a command that is printed must name it."""
+        return quoted(self.path)
 
     @property
     def settings_file(self) -> Path:
@@ -148,7 +162,8 @@ class WorkspaceFolder:
         finish_writing(self.path)
         if not self.settings_file.exists():
             raise LikewiseError(
-                f"{self.path} is not a workspace (no workspace.json): make one with `likewise new {self.path} FOLDER`."
+                f"{self.path} is not a workspace (no workspace.json): "
+                f"make one with `likewise new {self.quoted} FOLDER`."
             )
         settings: dict[str, Any] = read_json(self.settings_file)
         if settings.get("format") != FORMAT:

@@ -1,11 +1,13 @@
 """What somebody reads who runs a command for the first time: its cost before it begins, and a name that was meant."""
 
+import shlex
 from pathlib import Path
 
 import pytest
 
 from likewise.encoders import get_encoder
 from likewise.errors import LikewiseError
+from tests.conftest import write_shapes
 
 from .conftest import Run
 
@@ -55,3 +57,16 @@ def test_training_says_how_long_it_takes_before_it_begins(
 def test_a_short_name_means_the_encoder_that_is_installed() -> None:
     with pytest.raises(LikewiseError, match="did you mean 'efficientnet-lite0'"):
         get_encoder("efficientnet")
+
+
+def test_commands_that_are_printed_can_be_pasted(tmp_path: Path, run: Run) -> None:
+    shop = tmp_path / "my shop"
+    said = run("new", shop, write_shapes(tmp_path / "my pictures")).out
+    for more in (("--with", "colour,layout", "--workers", "1"), ("--n-queries", "4", "--k", "2")):
+        program, *words = shlex.split(said.rpartition("next: ")[2].splitlines()[0])
+        assert program == "likewise" and words[1] == str(shop)
+        ran = run(*words, *more)
+        assert ran.code == 0, ran.err
+        said = ran.out if "next: " in ran.out else run("status", shop).out
+    assert f"next: likewise label serve '{shop}' (" in said
+    assert f"run `likewise label serve '{shop}'`" in run("report", shop).err

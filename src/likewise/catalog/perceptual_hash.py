@@ -63,7 +63,7 @@ def read_hashes(
     """The hashes of every row; those that are not stored yet are made and stored. A picture that is gone has zeros."""
     stored = pl.DataFrame(schema=HASH_SCHEMA)
     if workspace.hashes_file.exists():
-        stored = read_parquet(workspace.hashes_file, f"likewise explore {workspace.path}")
+        stored = read_parquet(workspace.hashes_file, f"likewise explore {workspace.quoted}")
     wanted = catalog.select("image", "digest")
     missing = wanted.join(stored, on=["image", "digest"], how="anti")
     if len(missing):

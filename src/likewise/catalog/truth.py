@@ -33,4 +33,4 @@ def check_truth(table: pl.DataFrame, catalog: pl.DataFrame) -> pl.DataFrame:
 
 def read_truth(workspace: WorkspaceFolder) -> pl.DataFrame:
     """The pairs of similar items, item_a before item_b."""
-    return read_parquet(workspace.truth_file, f"likewise new {workspace.path} --truth FILE")
+    return read_parquet(workspace.truth_file, f"likewise new {workspace.quoted} --truth FILE")

@@ -82,7 +82,7 @@ def find_version(workspace: WorkspaceFolder, as_of: str) -> int:
 def read_history(workspace: WorkspaceFolder) -> pl.DataFrame:
     """Every row of every version up to the latest, with `picture`, `came` and `went`."""
     latest = read_versions(workspace)[-1].version
-    rows = read_parquet(workspace.catalog_file, f"likewise new {workspace.path} FOLDER")
+    rows = read_parquet(workspace.catalog_file, f"likewise new {workspace.quoted} FOLDER")
     if "came" not in rows.columns:
         rows = with_history(rows, FIRST_VERSION)
     if "content_digest" not in rows.columns:

@@ -8,6 +8,7 @@ import typer
 
 from likewise.cli.console import Seed, echo, escape
 from likewise.errors import LikewiseError
+from likewise.workspace import quoted
 
 
 def demo(
@@ -38,19 +39,19 @@ def demo(
                 f"{workspace} holds a different workspace: choose another folder, `likewise demo {workspace}-2`."
             )
     else:
-        _announce(f"likewise new {workspace} --wardrobe --items {items} --seed {seed}")
+        _announce(f"likewise new {quoted(workspace)} --wardrobe --items {items} --seed {seed}")
         new(workspace, wardrobe=True, items=items, seed=seed)
-    _announce(f"likewise encode {workspace}")
+    _announce(f"likewise encode {quoted(workspace)}")
     encode(workspace)
-    _announce(f"likewise discover {workspace} --k 6 --n-queries {n_queries} --by-category --seed {seed}")
+    _announce(f"likewise discover {quoted(workspace)} --k 6 --n-queries {n_queries} --by-category --seed {seed}")
     discover(workspace, k=6, n_queries=n_queries, by_category=True, seed=seed, replace=True)
-    _announce(f"likewise label simulate {workspace} --experts 3 --seed {seed}")
+    _announce(f"likewise label simulate {quoted(workspace)} --experts 3 --seed {seed}")
     simulate(workspace, experts=3, seed=seed)
-    _announce(f"likewise plan labels {workspace} --k 12 --n-queries {n_queries} --by-category --seed {seed}")
+    _announce(f"likewise plan labels {quoted(workspace)} --k 12 --n-queries {n_queries} --by-category --seed {seed}")
     budget(workspace, k=12, n_queries=n_queries, by_category=True, seed=seed)
-    _announce(f"likewise evaluate {workspace}")
+    _announce(f"likewise evaluate {quoted(workspace)}")
     evaluate(workspace)
-    _announce(f"likewise report {workspace}")
+    _announce(f"likewise report {quoted(workspace)}")
     report(workspace)
     echo(f"[dim]{time.perf_counter() - started:.0f} s in all[/]")
 

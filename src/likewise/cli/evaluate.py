@@ -23,6 +23,7 @@ from likewise.cli.console import (
 from likewise.cli.label_site import Database
 from likewise.cli.status import print_stale
 from likewise.errors import LikewiseError
+from likewise.workspace import quoted
 
 if TYPE_CHECKING:
     from likewise.evaluation.sampled_negatives import NegativeSampling
@@ -189,7 +190,7 @@ def evaluate(
     if vectors or run or output or checksum or keys:
         raise LikewiseError(
             "--vectors, --keys, --run, --output and --checksum are for bundles; to add vectors to a workspace use "
-            f"`likewise encode {workspace} --import FILE`."
+            f"`likewise encode {quoted(workspace)} --import FILE`."
         )
     target = open_workspace(workspace, as_of)
     settings = replace(

@@ -18,6 +18,7 @@ from likewise.cli.console import (
     progress_bars,
 )
 from likewise.cli.label_site import Database
+from likewise.workspace import quoted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -91,7 +92,7 @@ def _print(result: "GateResult", workspace: Path, page: Path) -> None:
     for note in result.notes:
         echo(escape(note))
     if len(result.pairs):
-        command = f"likewise label add-pairs {workspace} --pairs {page.with_name(PAIRS)}"
+        command = f"likewise label add-pairs {quoted(workspace)} --pairs {page.with_name(PAIRS)}"
         echo(f"{len(result.pairs):,} results that differ have no label: [bold]{escape(command)}[/]")
 
 

@@ -6,6 +6,7 @@ import typer
 
 from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, escape, open_workspace, parse_names
 from likewise.errors import LikewiseError
+from likewise.workspace import quoted
 
 if TYPE_CHECKING:
     from likewise.evaluation.stopping.goal import GoalKind
@@ -60,7 +61,7 @@ def goal(
                 "chosen by looking at their results[/]"
             )
     elif read_goal(target) is None and not as_json:
-        echo(f"no goal yet: likewise label goal {workspace} --better MODEL --than MODEL")
+        echo(f"no goal yet: likewise label goal {quoted(workspace)} --better MODEL --than MODEL")
         return
     status = goal_status(target)
     if as_json:

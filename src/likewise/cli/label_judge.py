@@ -6,6 +6,7 @@ import typer
 
 from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, escape, open_workspace, progress_bars
 from likewise.errors import LikewiseError
+from likewise.workspace import quoted
 
 
 def judge(
@@ -47,7 +48,9 @@ def judge(
         echo(f"  cost: {done.tokens_in:,} tokens in, {done.tokens_out:,} out{cost}; {done.seconds:,.0f} s of answering")
     for note in done.notes:
         echo(f"  {escape(note)}")
-    echo(f"  `likewise evaluate {workspace}` uses the answers where people's labels are there to calibrate them")
+    echo(
+        f"  `likewise evaluate {quoted(workspace)}` uses the answers where people's labels are there to calibrate them"
+    )
 
 
 def _parse_price(text: str | None) -> tuple[float, float] | None:

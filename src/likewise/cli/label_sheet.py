@@ -7,7 +7,7 @@ import typer
 
 from likewise.cli.console import Seed, WorkspacePath, echo, open_workspace, progress_bars
 from likewise.errors import LikewiseError
-from likewise.workspace import read_parquet, write_text
+from likewise.workspace import quoted, read_parquet, write_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,7 +69,7 @@ def sheet(
             queue.filter(pl.col("asking") == 0), expert, seed, repeats=queue.filter(pl.col("asking") > 0)
         )
     else:
-        pool = read_parquet(target.pool_file, f"likewise discover {workspace}")
+        pool = read_parquet(target.pool_file, f"likewise discover {quoted(workspace)}")
         again = [is_repeated(project, *pair) for pair in pool.select("query", "candidate").rows()]
         repeats = pool.filter(pl.Series(again, dtype=pl.Boolean))
         table = voting_sheet(pool, expert, seed, read_votes_behind_labels(target), repeats)
@@ -81,7 +81,7 @@ def sheet(
         write_text(page, output)
         echo(
             f"{output}: {_count(table)} for {expert}, {len(page) / 1e6:.1f} MB; send the page, get a CSV back, "
-            f"then run `likewise label import {workspace} {expert}.csv`"
+            f"then run `likewise label import {quoted(workspace)} {expert}.csv`"
         )
         return
     write_pictures(sorted({*table["query"], *table["candidate"]}), target.root, pictures)

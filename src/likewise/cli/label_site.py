@@ -10,7 +10,7 @@ import typer
 
 from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, open_workspace
 from likewise.errors import LikewiseError
-from likewise.workspace import WorkspaceFolder
+from likewise.workspace import WorkspaceFolder, quoted
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -85,7 +85,7 @@ def serve(
             step = workspace_status(target).next
             echo(f"there are no pairs to label yet: run `{step}` first, then start the site again")
         if not any(expert.state == "active" for expert in read_experts(engine)):
-            echo(f"no expert is invited yet: likewise label invite {workspace} --name NAME")
+            echo(f"no expert is invited yet: likewise label invite {quoted(workspace)} --name NAME")
     run(settings)
 
 
@@ -121,7 +121,9 @@ def invite(
             typer.echo(f"{name}'s earlier link no longer works; the votes are kept")
         if stopped:
             port = urlsplit(site).port or 80
-            typer.echo(f"no site answers there now: start it with `likewise label serve {workspace} --port {port}`")
+            typer.echo(
+                f"no site answers there now: start it with `likewise label serve {quoted(workspace)} --port {port}`"
+            )
 
 
 def revoke(workspace: WorkspacePath, expert: ExpertName, database: Database = None) -> None:
@@ -239,7 +241,7 @@ def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson 
 
     target = open_workspace(workspace)
     if database is None and not target.votes_file.exists():
-        raise LikewiseError(f"{workspace} holds no votes yet: start with `likewise label serve {workspace}`.")
+        raise LikewiseError(f"{workspace} holds no votes yet: start with `likewise label serve {quoted(workspace)}`.")
     n_all = read_json(target.pool_settings_file)["n_all_pairs"] if target.pool_settings_file.exists() else None
     with open_votes_database(target, database) as engine:
         dashboard = read_dashboard(engine, n_all, random_pairs(target), read_catalog(target)["image"])

@@ -19,7 +19,7 @@ from likewise.cli.console import (
 from likewise.cli.exchange import Output, export_labels, refuse_existing
 from likewise.cli.label_site import Database, ExpertName, open_votes_database
 from likewise.errors import LikewiseError
-from likewise.workspace import discard_result, write_atomically
+from likewise.workspace import discard_result, quoted, write_atomically
 
 
 def add_pairs(
@@ -117,7 +117,8 @@ def remove_votes(
     with open_votes_database(open_workspace(workspace), database) as engine:
         count = remove(engine, expert, reason)
     typer.echo(
-        f"{count:,} votes of {expert} no longer count; `likewise report {workspace}` updates labels, results and report"
+        f"{count:,} votes of {expert} no longer count; "
+        f"`likewise report {quoted(workspace)}` updates labels, results and report"
     )
 
 

@@ -8,7 +8,7 @@ import typer
 from likewise.cli.console import AsJson, Seed, echo, echo_json, progress_bars, to_records
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
-from likewise.workspace import WARDROBE, WorkspaceFolder
+from likewise.workspace import WARDROBE, WorkspaceFolder, quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -119,14 +119,18 @@ def new(
     categories = made.catalog["category"].n_unique()
     echo(
         f"[bold]{escape(str(workspace))}[/]: {len(made.catalog):,} images of {made.catalog['item'].n_unique():,} items "
-        f"in {categories} categories, {made.n_left_out} left out"
+        f"in {categories} {'category' if categories == 1 else 'categories'}, {made.n_left_out} left out"
     )
-    if made.catalog["item"].n_unique() == len(made.catalog) and (pattern := suggest_pattern(made.catalog["image"])):
-        again = f"`likewise new {workspace} {source} --item-pattern '{pattern}' --replace`"
+    if (
+        source
+        and made.catalog["item"].n_unique() == len(made.catalog)
+        and (pattern := suggest_pattern(made.catalog["image"]))
+    ):
+        again = f"`likewise new {quoted(workspace)} {quoted(source)} --item-pattern '{pattern}' --replace`"
         echo(f"  names look like several pictures of one item: {escape(again)} makes these items")
     if copies:
         of_others = f", {across:,} of them of another item" if across else ""
-        look = f"`likewise encode {workspace}`, then `likewise explore {workspace}` shows them"
+        look = f"`likewise encode {quoted(workspace)}`, then `likewise explore {quoted(workspace)}` shows them"
         echo(f"  {copies:,} images have a copy, exact or near{of_others}: {escape(look)}")
     for table, n_rows in tables.items():
         echo(f"  {target.tables_folder / f'{table}.parquet'}: {n_rows:,} rows")
@@ -136,7 +140,7 @@ def new(
         echo(f"  row {problem['row']}, {what}, {mark}")
     if len(made.problems) > MAX_PROBLEMS_SHOWN:
         echo(f"  … {len(made.problems) - MAX_PROBLEMS_SHOWN} more in {target.problems_file}")
-    echo(f"[dim]next: likewise encode {escape(str(workspace))}[/]")
+    echo(f"[dim]next: likewise encode {escape(quoted(workspace))}[/]")
 
 
 def _draw_wardrobe(

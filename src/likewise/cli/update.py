@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, escape, open_workspace, progress_bars
+from likewise.workspace import quoted
 
 if TYPE_CHECKING:
     from likewise.update import CatalogUpdate
@@ -71,7 +72,7 @@ def update(
         return
     if done.written:
         echo(f"written: version {done.version}{f', {escape(name)}' if name else ''}")
-        echo(f"next: [bold]likewise status {escape(workspace)}[/]")
+        echo(f"next: [bold]likewise status {escape(quoted(workspace))}[/]")
     else:
         echo("nothing was written (--dry-run)")
         if done.removes_most:

@@ -212,7 +212,7 @@ def _annotation_loader(workspace: WorkspaceFolder, name: str) -> Callable[[], Im
 
 def _read_stored(workspace: WorkspaceFolder) -> pl.DataFrame:
     """The table of results; earlier versions wrote the measure `Recall@1` as the metric `R@1`."""
-    stored = read_parquet(workspace.results_folder / RESULTS, f"likewise condition evaluate {workspace.path}")
+    stored = read_parquet(workspace.results_folder / RESULTS, f"likewise condition evaluate {workspace.quoted}")
     if "metric" not in stored.columns:
         return stored
     return stored.rename({"metric": "measure"}).with_columns(pl.col("measure").str.replace(r"^R@", "Recall@"))

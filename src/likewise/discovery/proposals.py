@@ -25,7 +25,7 @@ def earlier_proposals(workspace: WorkspaceFolder) -> pl.DataFrame:
     """Proposals (query, candidate, generator) of pools that were replaced, and of files of votes."""
     if not workspace.retired_pairs_file.exists():
         return pl.DataFrame(schema=PROPOSAL_SCHEMA)
-    found = read_parquet(workspace.retired_pairs_file, f"likewise discover {workspace.path} --replace")
+    found = read_parquet(workspace.retired_pairs_file, f"likewise discover {workspace.quoted} --replace")
     if "generator" not in found.columns:  # once it held random pairs alone
         found = found.with_columns(generator=pl.lit(RANDOM))
     return found.select(PROPOSAL_SCHEMA.names())
@@ -50,7 +50,7 @@ def all_proposals(workspace: WorkspaceFolder) -> pl.DataFrame:
     earlier = earlier_proposals(workspace)
     if not workspace.pool_file.exists():
         return earlier
-    pool = read_parquet(workspace.pool_file, f"likewise discover {workspace.path}")
+    pool = read_parquet(workspace.pool_file, f"likewise discover {workspace.quoted}")
     every = pl.concat([pool_proposals(pool), earlier]).unique()
     if workspace.as_of is None:
         return every

@@ -114,7 +114,7 @@ def make_pool(
     `engine` finds the candidates; by default this machine, through an index where the settings ask for one.
     """
     if not settings.generators:
-        raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
+        raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.quoted}`.")
     if settings.design not in get_args(Design):
         raise LikewiseError(f"there is no design {settings.design!r}: use {' or '.join(get_args(Design))}.")
     query_gallery = select_query_gallery(workspace, settings)
@@ -276,7 +276,7 @@ def stage_pool_files(workspace: WorkspaceFolder, staged: WorkspaceFolder, pool: 
 
 def pool_part(workspace: WorkspaceFolder) -> ChainPart:
     """Whether the pool is all there, and of this catalog and its items."""
-    make = f"likewise discover {workspace.path}"
+    make = f"likewise discover {workspace.quoted}"
     if not workspace.pool_file.exists():
         return ChainPart(POOL, "missing", why="does not exist yet", command=make)
     rows = read_parquet(workspace.pool_file, f"{make} --replace")
@@ -315,8 +315,8 @@ def read_pool(workspace: WorkspaceFolder) -> Pool:
     """The stored pool, with the queries and gallery it was made over."""
     pool_part(workspace).refuse_unless_usable(workspace.pool_file)
     if lacks_queries(workspace):
-        raise LikewiseError(f"{workspace.pool_file}: {NO_QUERIES}; run `likewise discover {workspace.path}`.")
-    rows = read_parquet(workspace.pool_file, f"likewise discover {workspace.path}")
+        raise LikewiseError(f"{workspace.pool_file}: {NO_QUERIES}; run `likewise discover {workspace.quoted}`.")
+    rows = read_parquet(workspace.pool_file, f"likewise discover {workspace.quoted}")
     description, catalog = read_json(workspace.pool_settings_file), read_catalog(workspace)
     settings = stored_settings(description)
     recalls = {generator: IndexRecall(**each) for generator, each in description.get("index", {}).items()}

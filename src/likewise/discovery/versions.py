@@ -43,7 +43,7 @@ def pictures_of(workspace: WorkspaceFolder, images: Iterable[str]) -> list[str]:
 
 def every_pool_row(workspace: WorkspaceFolder) -> pl.DataFrame:
     """The rows of the pool and those that were put aside, by the keys of now."""
-    make = f"likewise discover {workspace.path}"
+    make = f"likewise discover {workspace.quoted}"
     rows = read_parquet(workspace.pool_file, make)
     if not workspace.retired_pool_file.exists():
         return rows

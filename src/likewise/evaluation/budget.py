@@ -67,7 +67,7 @@ def renew_budget(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
     path = budget_file(workspace)
     if not path.exists():
         return
-    table = read_parquet(path, f"likewise plan labels {workspace.path}")
+    table = read_parquet(path, f"likewise plan labels {workspace.quoted}")
     note = read_budget_note(workspace)
     if note is None:  # an earlier version wrote it
         ks: list[int] = table["k"].to_list()

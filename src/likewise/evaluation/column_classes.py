@@ -44,7 +44,7 @@ def read_column_classes(
     if column not in catalog.columns:
         raise LikewiseError(f"the catalog has no column {column!r}: choose one of {', '.join(catalog.columns)}.")
     if not encoders and not workspace.encoders():
-        raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
+        raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.quoted}`.")
     known = catalog.filter(pl.col(column).is_not_null())
     earlier = earlier_states(workspace)
     asked = class_set(catalog, known["image"], f"the classes of {column}", earlier)

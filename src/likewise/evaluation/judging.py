@@ -66,7 +66,7 @@ def judge_pairs(
     if pool.settings.design == "eds":
         raise LikewiseError(
             "a judge helps to estimate the whole catalog, which an EDS pool does not allow: draw the pairs with "
-            f"`likewise discover {workspace.path} --design sampled`."
+            f"`likewise discover {workspace.quoted} --design sampled`."
         )
     judge, ancestors, notes = open_judge(workspace, spec, pool, n_workers)
     pairs = _pairs(workspace, pool, n_pairs or PAIRS_PER_LABEL * len(pool.rows), on_progress)

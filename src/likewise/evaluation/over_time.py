@@ -97,7 +97,7 @@ def read_over_time(workspace: WorkspaceFolder) -> pl.DataFrame:
     """Every value of every version that was evaluated; empty where there is none."""
     if not over_time_file(workspace).exists():
         return pl.DataFrame(schema=OVER_TIME_SCHEMA)
-    stored = read_parquet(over_time_file(workspace), f"likewise evaluate {workspace.path}")
+    stored = read_parquet(over_time_file(workspace), f"likewise evaluate {workspace.quoted}")
     if "n_new_labels" not in stored.columns:
         stored = stored.with_columns(n_new_labels=pl.lit(None, pl.Int64))
     return stored.select(OVER_TIME_SCHEMA.names())

@@ -25,7 +25,7 @@ def rank_band_table(workspace: WorkspaceFolder, labels: pl.DataFrame) -> pl.Data
     """One row per band; empty where no pairs were drawn by rank."""
     if not workspace.rank_bands_file.exists():
         return pl.DataFrame(schema=RANK_BAND_SCHEMA)
-    drawn = read_parquet(workspace.rank_bands_file, f"likewise label add-pairs {workspace.path} --by-rank 100-499")
+    drawn = read_parquet(workspace.rank_bands_file, f"likewise label add-pairs {workspace.quoted} --by-rank 100-499")
     return share_by_band(drawn, labels)
 
 

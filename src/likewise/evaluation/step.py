@@ -131,7 +131,7 @@ def evaluate_workspace(
 ) -> Evaluated:
     """Everything that `evaluate` stores, computed; nothing is written."""
     if not encoders and not workspace.encoders():
-        raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
+        raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.quoted}`.")
     inputs = read_inputs(workspace, read_labels(workspace), encoders, settings)
     names, generators, screening = inputs.encoders, inputs.generators, inputs.screening
     labels, pool, pairs, labelled = inputs.labels, inputs.pool, inputs.pairs, inputs.labelled

@@ -98,7 +98,7 @@ def results_basis(
 
 def results_part(workspace: WorkspaceFolder, pool: ChainPart, labels: ChainPart) -> ChainPart:
     """Whether results/ is all there, about every encoder there is, and of the labels and vectors of now."""
-    make = f"likewise evaluate {workspace.path}"
+    make = f"likewise evaluate {workspace.quoted}"
     summary = read_summary(workspace)
     if summary is None:
         known = summary_file(workspace).exists()
@@ -139,7 +139,7 @@ def _is_as_written(workspace: WorkspaceFolder) -> bool:
 
 def _stored_digest(workspace: WorkspaceFolder, name: str) -> str:
     path = workspace.results_folder / f"{name}.parquet"
-    return table_digest(read_parquet(path, f"likewise evaluate {workspace.path}")) if path.exists() else ""
+    return table_digest(read_parquet(path, f"likewise evaluate {workspace.quoted}")) if path.exists() else ""
 
 
 def results_digest(workspace: WorkspaceFolder) -> str:

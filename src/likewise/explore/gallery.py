@@ -94,7 +94,7 @@ class Gallery:
         there = self.workspace.encoders()
         if not there:
             raise LikewiseError(
-                f"{self.workspace.path} has no vectors yet: run `likewise encode {self.workspace.path}` first."
+                f"{self.workspace.path} has no vectors yet: run `likewise encode {self.workspace.quoted}` first."
             )
         return [name for name in DEFAULT_ENCODERS if name in there] + [
             name for name in there if name not in DEFAULT_ENCODERS

@@ -175,7 +175,7 @@ def read_map(workspace: WorkspaceFolder, encoder: str, method: str) -> ImageMap 
     about = read_json(note)
     if about.get("rests_on") != _basis(workspace, encoder):
         return None
-    return ImageMap(encoder, method, read_parquet(file, f"likewise explore {workspace.path}"), about["n_images"])
+    return ImageMap(encoder, method, read_parquet(file, f"likewise explore {workspace.quoted}"), about["n_images"])
 
 
 def _store(workspace: WorkspaceFolder, made: ImageMap) -> None:

@@ -52,7 +52,7 @@ def read_votes_behind_labels(workspace: WorkspaceFolder) -> pl.DataFrame | None:
     except StoreError:
         if not workspace.votes_copy_file.exists():
             raise
-        return read_parquet(workspace.votes_copy_file, f"likewise label consensus {workspace.path} --database URL")
+        return read_parquet(workspace.votes_copy_file, f"likewise label consensus {workspace.quoted} --database URL")
 
 
 def labels_basis(workspace: WorkspaceFolder, rule: str, votes: pl.DataFrame) -> dict[str, str]:
@@ -103,10 +103,10 @@ def read_votes_or_reason(workspace: WorkspaceFolder) -> VotesReading:
 def votes_part(workspace: WorkspaceFolder, reading: VotesReading) -> ChainPart:
     """How many votes stand, and where they are."""
     if reading.votes is None and remembered_database(workspace) is not None:
-        command = f"likewise status {workspace.path} --database URL"
+        command = f"likewise status {workspace.quoted} --database URL"
         return ChainPart(VOTES, "unchecked", why=reading.problem, command=command)
     if reading.votes is None or not reading.there:
-        return ChainPart(VOTES, "missing", why=reading.problem, command=f"likewise label serve {workspace.path}")
+        return ChainPart(VOTES, "missing", why=reading.problem, command=f"likewise label serve {workspace.quoted}")
     n_experts, n_pairs = reading.votes["expert"].n_unique(), reading.votes.select("query", "candidate").n_unique()
     holds = f"{len(reading):,} of {n_experts} expert{'s' if n_experts > 1 else ''} on {n_pairs:,} pairs"
     return ChainPart(
@@ -117,15 +117,15 @@ def votes_part(workspace: WorkspaceFolder, reading: VotesReading) -> ChainPart:
 def _first_command(workspace: WorkspaceFolder) -> str:
     """What leads to the first label from here."""
     if not workspace.encoders():
-        return f"likewise encode {workspace.path}"
+        return f"likewise encode {workspace.quoted}"
     if not workspace.pool_file.exists():
-        return f"likewise discover {workspace.path}"
-    return f"likewise label serve {workspace.path}` or `likewise label import {workspace.path} FILE"
+        return f"likewise discover {workspace.quoted}"
+    return f"likewise label serve {workspace.quoted}` or `likewise label import {workspace.quoted} FILE"
 
 
 def labels_part(workspace: WorkspaceFolder, reading: VotesReading) -> ChainPart:
     """Whether the labels are those of the votes, the rule, the pool and the catalog of now."""
-    again = f"likewise label consensus {workspace.path}"
+    again = f"likewise label consensus {workspace.quoted}"
     there = workspace.labels_file.exists()
     if not there or not workspace.labels_settings_file.exists():
         if reading.there:
@@ -139,7 +139,7 @@ def labels_part(workspace: WorkspaceFolder, reading: VotesReading) -> ChainPart:
     if table_digest(read_parquet(workspace.labels_file, again)) != note.get("labels"):
         why = "is not the table that labels.json describes"
         if imported:
-            again = f"likewise label import {workspace.path} {workspace.imported_labels_file} --replace"
+            again = f"likewise label import {workspace.quoted} {workspace.imported_labels_file} --replace"
         return ChainPart(LABELS, "stale", holds, why, again, automatic=reading.there and not imported)
     if imported:
         why = "the votes that are here are not in these labels, which were imported" if reading.there else ""
@@ -150,12 +150,12 @@ def labels_part(workspace: WorkspaceFolder, reading: VotesReading) -> ChainPart:
 def _labels_from_votes(
     workspace: WorkspaceFolder, reading: VotesReading, note: dict[str, Any], holds: str
 ) -> ChainPart:
-    again = f"likewise label consensus {workspace.path}"
+    again = f"likewise label consensus {workspace.quoted}"
     rested = note.get("rests_on", {})
     if rested.get("catalog") not in [str(each.version) for each in read_versions(workspace)]:
         return ChainPart(LABELS, "stale", holds, OTHER_CATALOG, again)
     if reading.votes is not None and not reading.there and rested.get("catalog") != str(catalog_version(workspace)):
-        return ChainPart(LABELS, "stale", holds, VOTES_ASIDE, f"likewise discover {workspace.path}")
+        return ChainPart(LABELS, "stale", holds, VOTES_ASIDE, f"likewise discover {workspace.quoted}")
     if reading.votes is None or not reading.there:
         why = f"they cannot be compared with the votes they were made from: {reading.problem}"
         return ChainPart(LABELS, "unchecked", holds, why, f"{again} --database URL")

@@ -73,7 +73,8 @@ def update_labels(workspace: WorkspaceFolder, rule: Rule | None = None) -> Label
     votes = read_stored_votes(workspace)
     if votes is None:
         raise LikewiseError(
-            f"{workspace.path} holds no votes yet: import some with `likewise label import {workspace.path} VOTES.csv`."
+            f"{workspace.path} holds no votes yet: "
+            f"import some with `likewise label import {workspace.quoted} VOTES.csv`."
         )
     if votes.is_empty():
         raise LikewiseError(f"nobody has voted in {workspace.path} yet: there is nothing to make labels from.")

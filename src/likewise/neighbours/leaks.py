@@ -93,7 +93,7 @@ def read_decisions(workspace: WorkspaceFolder) -> pl.DataFrame:
     """What somebody decided about pairs on the copies page: image, other, decision."""
     if not workspace.copies_file.exists():
         return pl.DataFrame(schema=DECISION_SCHEMA)
-    return read_parquet(workspace.copies_file, f"likewise explore {workspace.path}")
+    return read_parquet(workspace.copies_file, f"likewise explore {workspace.quoted}")
 
 
 def store_decisions(workspace: WorkspaceFolder, pairs: Collection[tuple[str, str]], decision: str | None) -> None:

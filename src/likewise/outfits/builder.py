@@ -103,7 +103,7 @@ class OutfitTestBuilder:
 
     def read_stage(self, stage: str) -> pl.DataFrame:
         return read_parquet(
-            self.stage_file(stage), f"likewise outfits make-test {self.workspace.path} --name {self.name}"
+            self.stage_file(stage), f"likewise outfits make-test {self.workspace.quoted} --name {self.name}"
         )
 
     def write_questions(self, stage: str, questions: Sequence[OutfitQuestion], staged: StagedFiles) -> None:

@@ -62,7 +62,7 @@ def read_outfit_benchmark(workspace: WorkspaceFolder, split: str) -> OutfitBench
     """The questions and lines of a split whose items all have a picture in the catalog."""
     catalog = read_catalog(workspace)
     items = items_by_name(catalog)
-    made_by = f"likewise new {workspace.path} FOLDER --reader maryland (or polyvore_outfits, polyvore630)"
+    made_by = f"likewise new {workspace.quoted} FOLDER --reader maryland (or polyvore_outfits, polyvore630)"
     tables = {}
     for name in ("questions", "compatibility"):
         path = workspace.tables_folder / f"{name}.parquet"

@@ -114,7 +114,7 @@ def publish_test(
     """The bundle of a finished test: the crowd's LAT, and the selected drafts as AAT where there are any."""
     if not builder.is_done("crowd"):
         raise LikewiseError(
-            f"{builder.name} is not finished: see `likewise outfits make-test {builder.workspace.path}`."
+            f"{builder.name} is not finished: see `likewise outfits make-test {builder.workspace.quoted}`."
         )
     lat = [replace(q, name=f"LAT-{number:03d}") for number, q in enumerate(builder.questions("crowd"), 1)]
     chosen = selected_drafts(engine)

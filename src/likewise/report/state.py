@@ -17,13 +17,13 @@ UNSEALED = '<meta name="likewise-page" content="">'
 def report_basis(workspace: WorkspaceFolder) -> str:
     """Of everything that the page shows: the results, the budget, and what extensions add."""
     budget = budget_file(workspace)
-    planned = table_digest(read_parquet(budget, f"likewise plan labels {workspace.path}")) if budget.exists() else ""
+    planned = table_digest(read_parquet(budget, f"likewise plan labels {workspace.quoted}")) if budget.exists() else ""
     return digest_of([results_digest(workspace), planned, sections_digest(workspace)])
 
 
 def report_part(workspace: WorkspaceFolder, results: ChainPart) -> ChainPart:
     """Whether the page shows the results of now."""
-    make = f"likewise report {workspace.path}"
+    make = f"likewise report {workspace.quoted}"
     if not workspace.report_file.exists():
         return ChainPart(REPORT, "missing", why="does not exist yet", command=make, automatic=True)
     holds = str(workspace.report_file)

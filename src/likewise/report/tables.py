@@ -56,7 +56,7 @@ class Tables:
 def read_tables(workspace: WorkspaceFolder) -> Tables:
     """All of them, or an error that names the command still to run."""
     settings = workspace.settings()
-    evaluate = f"likewise evaluate {workspace.path}"
+    evaluate = f"likewise evaluate {workspace.quoted}"
     folder = workspace.results_folder
     summary = read_summary(workspace)
     if summary is None:
@@ -74,8 +74,8 @@ def read_tables(workspace: WorkspaceFolder) -> Tables:
     pool_notes = _json_or_empty(workspace.pool_settings_file)
     return Tables(
         catalog=read_catalog(workspace),
-        pool=read_parquet(workspace.pool_file, f"likewise discover {workspace.path}"),
-        labels=read_parquet(workspace.labels_file, f"likewise label import {workspace.path} VOTES.csv"),
+        pool=read_parquet(workspace.pool_file, f"likewise discover {workspace.quoted}"),
+        labels=read_parquet(workspace.labels_file, f"likewise label import {workspace.quoted} VOTES.csv"),
         results=results,
         curves=read_parquet(folder / "curves.parquet", evaluate),
         mistakes=read_parquet(folder / "mistakes.parquet", evaluate),

@@ -18,7 +18,7 @@ def add_simulated_votes(workspace: WorkspaceFolder, n_experts: int, seed: int) -
             f"{workspace.path} is not a wardrobe: simulated experts know only what was drawn here; "
             "other catalogs need people's votes (`likewise label sheet`, then `likewise label import`)."
         )
-    pairs = pairs_to_label(read_parquet(workspace.pool_file, f"likewise discover {workspace.path}"))
+    pairs = pairs_to_label(read_parquet(workspace.pool_file, f"likewise discover {workspace.quoted}"))
     votes = simulate_votes(read_catalog(workspace), pairs, sample_experts(n_experts, seed), seed)
     with simulated_store_time(str(votes["time"].max())), opened_votes(workspace) as engine:
         added = add_votes(engine, votes, f"{SIMULATED} seed={seed}")

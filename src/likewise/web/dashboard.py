@@ -33,7 +33,7 @@ def dashboard_context(site: Site) -> dict[str, Any]:
     pairs = pair_ids(site.engine, [(pair.query, pair.candidate) for pair in dashboard.divided])
     return {
         "project": dashboard.project.name,
-        "workspace": str(workspace.path),
+        "workspace": workspace.quoted,
         "paused": dashboard.project.paused,
         "repeat_share": dashboard.project.repeat_share,
         "ties": TIES[current_rule(workspace)],
@@ -67,16 +67,20 @@ def _chain(site: Site) -> dict[str, Any]:
     except LikewiseError as error:  # e.g. a file that cannot be read: the dashboard has other things to show
         return {"parts": [], "next": "", "problem": str(error)}
     shown = [part for part in found.parts if part.name in ("labels", "results", "report")]
-    return {"parts": [asdict(part) for part in shown], "next": _next_for_owner(found), "problem": ""}
+    return {
+        "parts": [asdict(part) for part in shown],
+        "next": _next_for_owner(found, site.settings.workspace.quoted),
+        "problem": "",
+    }
 
 
-def _next_for_owner(found: WorkspaceStatus) -> str:
+def _next_for_owner(found: WorkspaceStatus, workspace: str) -> str:
     """What comes next for somebody who is looking at the site that the next command would start."""
-    serve = f"likewise label serve {found.workspace}"
+    serve = f"likewise label serve {workspace}"
     if found.next.startswith(serve):
         waiting = found.coverage.n_open_pairs if found.coverage is not None else 0
         new = f" ({waiting:,} new pairs wait for a label)" if waiting else ""
-        return f"invited experts answer here{new}; `likewise report {found.workspace}` then measures the models"
+        return f"invited experts answer here{new}; `likewise report {workspace}` then measures the models"
     return f"`{found.next}`" if found.next.startswith("likewise") else found.next
 
 

@@ -145,7 +145,7 @@ def _print_history(target: "WorkspaceFolder", as_json: bool) -> None:
     for number, each in enumerate(before, 1):
         echo(f"{number:>4}  [dim]{each.date[:16].replace('T', ' ')}[/]  {escape(each.title)}")
     if not before:
-        echo(f"nothing was asked yet: `likewise condition ask {escape(target.path)} --text 'a red bag'`")
+        echo(f"nothing was asked yet: `likewise condition ask {escape(target.quoted)} --text 'a red bag'`")
 
 
 def _asked_before(target: "WorkspaceFolder", number: int) -> "ConditionalQuery":

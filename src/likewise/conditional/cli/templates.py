@@ -18,7 +18,7 @@ from likewise.cli.console import (
     to_records,
 )
 from likewise.conditional.cli.condition import Templates, Workers, recall_table
-from likewise.workspace import WorkspaceFolder
+from likewise.workspace import WorkspaceFolder, quoted
 
 
 def verify(
@@ -48,8 +48,8 @@ def verify(
     echo(f"{posted.n_questions:,} questions about {escape(posted.name)}, {posted.n_new:,} of them new")
     where = f"anyone can answer at {posted.address}" if guests else "invited experts find them under Questions"
     echo(
-        f"[dim]`likewise label serve {escape(workspace)}` starts the site; {where}. Then: "
-        f"`likewise condition verified {escape(workspace)} --templates {escape(posted.name)}`[/]"
+        f"[dim]`likewise label serve {escape(quoted(workspace))}` starts the site; {where}. Then: "
+        f"`likewise condition verified {escape(quoted(workspace))} --templates {escape(posted.name)}`[/]"
     )
 
 

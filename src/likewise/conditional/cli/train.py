@@ -21,6 +21,7 @@ from likewise.cli.console import (
     parse_names,
     progress_bars,
 )
+from likewise.workspace import quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -212,7 +213,7 @@ def train(
     if trained.tower.spec != encoder:
         echo(f"use it with the encoder that was trained along: [bold]{escape(trained.tower.spec)}[/]")
     echo(
-        f"next, on templates that it has not seen: [bold]likewise condition evaluate {escape(quote(str(workspace)))} "
+        f"next, on templates that it has not seen: [bold]likewise condition evaluate {escape(quoted(workspace))} "
         f"--with {escape(quote(trained.tower.spec))} --templates NAME "
         f"--methods {escape(quote(f'image+text,combiner:{folder}'))}[/]"
     )

@@ -124,7 +124,7 @@ def template_crops(source: WorkspaceFolder, name: str, templates: pl.DataFrame) 
     """Templates whose images are parts' file names, and those parts: file, source, x1, y1, x2, y2."""
     stored = boxes_file(source, name)
     if stored.exists():
-        boxes = read_parquet(stored, f"likewise condition build {source.path}")
+        boxes = read_parquet(stored, f"likewise condition build {source.quoted}")
         wanted = boxes.filter(pl.col("image").is_in(images_of(templates)))
         files = {image: _file(image) for image in wanted["image"]}
         return _renamed(templates, files), wanted.with_columns(pl.col("image").replace_strict(files).alias("file"))
@@ -144,7 +144,7 @@ def without_uncropped(source: WorkspaceFolder, name: str, templates: pl.DataFram
         return templates, []
     said = (
         f"{n:,} templates of {' and '.join(tasks)} ask about objects that must be cut out of their images: "
-        f"run `likewise condition crops {source.path} NEW --templates {name}` and evaluate NEW"
+        f"run `likewise condition crops {source.quoted} NEW --templates {name}` and evaluate NEW"
     )
     if left.is_empty():
         raise LikewiseError(f"{said}.")

@@ -66,7 +66,7 @@ def read_templates(workspace: WorkspaceFolder, name: str | None = None) -> tuple
             listed = f"there are several ({', '.join(there)})" if there else "there are none"
             raise LikewiseError(
                 f"which templates? In {workspace.path} {listed}: name a set with `--templates`, or make one with "
-                f"`likewise condition build {workspace.path}`."
+                f"`likewise condition build {workspace.quoted}`."
             )
         name = there[0]
     if name not in there:
@@ -75,7 +75,7 @@ def read_templates(workspace: WorkspaceFolder, name: str | None = None) -> tuple
     if name == OFFICIAL and not templates_file(workspace, name).exists():
         return name, check_templates(read_stored_table(workspace, "templates"), f"table templates of {workspace.path}")
     path = templates_file(workspace, name)
-    return name, check_templates(read_parquet(path, f"likewise condition build {workspace.path}"), str(path))
+    return name, check_templates(read_parquet(path, f"likewise condition build {workspace.quoted}"), str(path))
 
 
 def template_settings(workspace: WorkspaceFolder, name: str) -> dict[str, Any]:

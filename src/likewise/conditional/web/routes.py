@@ -38,7 +38,7 @@ def page(request: Request, who: CurrentOwner) -> Response:
         "images": len(service.catalog) if ready else 0,
         "kept": list(KEPT),
     }
-    return render(request, "conditional/search.html", boot=boot, ready=ready, workspace=str(service.workspace.path))
+    return render(request, "conditional/search.html", boot=boot, ready=ready, workspace=service.workspace.quoted)
 
 
 @router.get("/api/search/pictures")

@@ -73,7 +73,7 @@ def encode_catalog(
     if needed and workspace.settings()["source"] == FILES and all_no_pictures(workspace):
         raise LikewiseError(
             f"{needed[0]} looks at pictures, and the files of {workspace.path} are none: bring vectors along with "
-            f"`likewise encode {workspace.path} --import FILE`."
+            f"`likewise encode {workspace.quoted} --import FILE`."
         )
     done = there | _encode_images(
         workspace,

@@ -80,7 +80,7 @@ class ImportedVectors:
             raise LikewiseError(f"{source} {what}: it is another model's. {self._ways_out(source)}")
 
     def _ways_out(self, source: str) -> str:
-        command = f"likewise encode {self.workspace.path} --import {quote(source)} --name {quote(self.meta.encoder)}"
+        command = f"likewise encode {self.workspace.quoted} --import {quote(source)} --name {quote(self.meta.encoder)}"
         return f"Import it under another --name, or in place of what is stored with `{command} --force`."
 
     @cached_property

@@ -130,7 +130,7 @@ def read_checked_meta(workspace: WorkspaceFolder, encoder: str) -> VectorsMeta:
         there = ", ".join(workspace.encoders())
         raise LikewiseError(
             f"there are no {encoder} vectors in {workspace.path} yet{f' (there are {there})' if there else ''}: "
-            f"run `likewise encode {workspace.path} --with {quote(encoder)}`."
+            f"run `likewise encode {workspace.quoted} --with {quote(encoder)}`."
         )
     check_vectors(workspace, encoder, meta, read_catalog(workspace)).refuse_unless_usable(folder)
     return meta
@@ -140,7 +140,7 @@ def vectors_parts(workspace: WorkspaceFolder) -> list[ChainPart]:
     """Every encoder that was started: whether its vectors are complete and all images of the catalog have one."""
     started = sorted(path.parent.name for path in workspace.vectors_folder.glob("*/meta.json"))
     if not started:
-        return [ChainPart(VECTORS, "missing", why="there are none yet", command=f"likewise encode {workspace.path}")]
+        return [ChainPart(VECTORS, "missing", why="there are none yet", command=f"likewise encode {workspace.quoted}")]
     catalog = read_catalog(workspace)
     found = {encoder: read_meta(vectors_folder(workspace, encoder)) for encoder in started}
     return [_check_shards(workspace, encoder, meta, catalog) for encoder, meta in found.items() if meta is not None]
@@ -152,15 +152,15 @@ def _check_shards(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, c
     if not damaged:
         return part
     how = "--import FILE --name" if has_imported_vectors(encoder, meta) else "--with"
-    command = f"likewise encode {workspace.path} {how} {quote(encoder)} --force"
+    command = f"likewise encode {workspace.quoted} {how} {quote(encoder)} --force"
     return ChainPart(part.name, "unfinished", part.holds, f"is damaged or incomplete ({in_words(damaged)})", command)
 
 
 def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, catalog: pl.DataFrame) -> ChainPart:
     """One encoder's vectors beside the catalog and, for a built-in encoder, its present version."""
     name = f"{VECTORS}/{encoder}"
-    encode = f"likewise encode {workspace.path} --with {quote(encoder)}"
-    imports = f"likewise encode {workspace.path} --import FILE --name {quote(encoder)}"
+    encode = f"likewise encode {workspace.quoted} --with {quote(encoder)}"
+    imports = f"likewise encode {workspace.quoted} --import FILE --name {quote(encoder)}"
     if not meta.complete:
         command = imports if has_imported_vectors(encoder, meta) else encode
         return ChainPart(name, "unfinished", why="is not complete yet", command=command)
@@ -205,7 +205,7 @@ def has_imported_vectors(encoder: str, meta: VectorsMeta) -> bool:
 def read_stored_rows(workspace: WorkspaceFolder, encoder: str) -> pl.DataFrame:
     """Every vector there is, of images that are gone as well: image (as it was called), digest, shard, row."""
     path = rows_file(vectors_folder(workspace, encoder))
-    rows = read_parquet(path, f"likewise encode {workspace.path} --with {quote(encoder)} --force")
+    rows = read_parquet(path, f"likewise encode {workspace.quoted} --with {quote(encoder)} --force")
     if "digest" not in rows.columns:  # written when vectors belonged to a whole catalog
         rows = rows.join(read_catalog(workspace).select("image", "digest"), on="image", maintain_order="left")
     return rows.select(ROWS_SCHEMA.names())
@@ -274,4 +274,4 @@ def load_shard(path: Path) -> Vectors | None:
 
 
 def how_to_remake(workspace: WorkspaceFolder, encoder: str) -> str:
-    return f"make them again with `likewise encode {workspace.path} --with {quote(encoder)} --force`"
+    return f"make them again with `likewise encode {workspace.quoted} --with {quote(encoder)} --force`"

@@ -52,7 +52,7 @@ def usable_judge(workspace: WorkspaceFolder, contestants: Sequence[str]) -> Usab
     table = read_judge(workspace)
     if table is None:
         return UsableJudge()
-    name, again = table.note.name, f"run `likewise label judge {workspace.path} --judge {table.note.spec}` again"
+    name, again = table.note.name, f"run `likewise label judge {workspace.quoted} --judge {table.note.spec}` again"
     if shared := descends_from(table.note.ancestors, contestants):
         return UsableJudge(None, f"the judge {name} is not used: it is made from {', '.join(shared)}, measured here.")
     if table.note.pool != pairs_digest(read_pool(workspace).rows):

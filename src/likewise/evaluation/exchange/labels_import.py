@@ -249,14 +249,14 @@ def _labels_changed(workspace: WorkspaceFolder, labels: pl.DataFrame, *, named: 
     """Whether other labels are stored; who proposed them counts where the file names it."""
     if not workspace.labels_file.exists() or not workspace.labels_settings_file.exists():
         return True
-    there = read_parquet(workspace.labels_file, f"likewise label consensus {workspace.path}")
+    there = read_parquet(workspace.labels_file, f"likewise label consensus {workspace.quoted}")
     if not named and GENERATORS in there.columns:
         there, labels = there.drop(GENERATORS), labels.drop(GENERATORS)
     return "imported" not in read_labels_note(workspace) or not there.equals(labels)
 
 
 def _describe_labels(workspace: WorkspaceFolder) -> str:
-    n = len(read_parquet(workspace.labels_file, f"likewise label consensus {workspace.path}"))
+    n = len(read_parquet(workspace.labels_file, f"likewise label consensus {workspace.quoted}"))
     note = read_labels_note(workspace) if workspace.labels_settings_file.exists() else {}
     if note.get("consensus", {}).get("rule") == IMPORTED:
         return f"{n} labels imported from another file"

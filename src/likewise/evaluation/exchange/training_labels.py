@@ -44,6 +44,6 @@ def read_training_labels(workspace: WorkspaceFolder) -> pl.DataFrame | None:
     """The labels to learn from, about images of the catalog; None where the labels have no such part."""
     if not workspace.training_labels_file.exists():
         return None
-    labels = read_parquet(workspace.training_labels_file, f"likewise label import {workspace.path}")
+    labels = read_parquet(workspace.training_labels_file, f"likewise label import {workspace.quoted}")
     known = read_catalog(workspace)["image"].implode()
     return labels.filter(pl.col("query").is_in(known) & pl.col("candidate").is_in(known))

@@ -140,7 +140,7 @@ def _judged_pairs(
     if not len(pairs):
         raise LikewiseError(
             "none of the labels belongs to a query and candidate of the pool that both models know: "
-            f"see `likewise status {workspace.path}`."
+            f"see `likewise status {workspace.quoted}`."
         )
     return pairs
 

@@ -59,8 +59,8 @@ def make_goal(
     for name in models:
         if name not in there:
             raise LikewiseError(
-                f"{name} has no vectors in {workspace.path}: run `likewise encode {workspace.path} --with {name}`, or "
-                f"choose among {', '.join(there) or 'none yet'}."
+                f"{name} has no vectors in {workspace.path}: run `likewise encode {workspace.quoted} --with {name}`, "
+                f"or choose among {', '.join(there) or 'none yet'}."
             )
     if kind != "recall" and len(set(models)) < 2:
         raise LikewiseError("a comparison needs two different models: name both.")

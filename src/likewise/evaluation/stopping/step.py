@@ -59,7 +59,7 @@ def settlement_now(workspace: WorkspaceFolder, goal: LabelingGoal, max_entries: 
         )
     entries = len(inputs.encoders) * len(inputs.pairs.queries) * len(inputs.pairs.gallery)
     if max_entries is not None and entries > max_entries:
-        raise LikewiseError(f"this takes minutes here: run `likewise label status {workspace.path}`.")
+        raise LikewiseError(f"this takes minutes here: run `likewise label status {workspace.quoted}`.")
     found = estimate_workspace(workspace, inputs, (goal.cutoff,), DEFAULT_SETTINGS.seed)
     if found is None:
         raise LikewiseError("there are not yet labels of both kinds for two queries.")

@@ -8,6 +8,7 @@ import typer
 from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, escape, open_workspace, parse_names
 from likewise.cli.label_site import Database, open_votes_database
 from likewise.errors import LikewiseError
+from likewise.workspace import quoted
 
 
 def make_test(
@@ -86,8 +87,9 @@ def make_test(
     for person, n in status.people.items():
         echo(f"  {escape(person)}: {n:,} answers")
     if not status.finished and status.wanted:
-        echo(f"  invite experts with `likewise label invite {escape(workspace)} --name NAME`, the site is")
-        echo(f"  `likewise label serve {escape(workspace)}`; `--close` ends this stage with the answers given so far")
+        echo(f"  invite experts with `likewise label invite {escape(quoted(workspace))} --name NAME`, the site is")
+        serve = f"likewise label serve {escape(quoted(workspace))}"
+        echo(f"  `{serve}`; `--close` ends this stage with the answers given so far")
     if made is not None:
         echo(f"{escape(bundle)}: {len(made.questions)} questions, checksum {made.card['checksum'][:16]}…")
 

@@ -130,7 +130,7 @@ def choose_encoders(workspace: WorkspaceFolder, request: TrainingRequest) -> str
         return request.encoders
     encoded = [name for name in workspace.encoders() if name != "blend" and "+" not in name]
     if not encoded:
-        raise LikewiseError(f"{workspace.path} has no vectors yet: run `likewise encode {workspace.path}` first.")
+        raise LikewiseError(f"{workspace.path} has no vectors yet: run `likewise encode {workspace.quoted}` first.")
     return "+".join(encoded)
 
 

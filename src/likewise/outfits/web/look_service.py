@@ -45,7 +45,7 @@ class LookService:
         """The stylist of a model, from memory after the first time; pictures of one's own among `items` join it."""
         known = self.models()
         if not known:
-            raise LikewiseError(f"there are no vectors yet: run `likewise encode {self.workspace.path}` first.")
+            raise LikewiseError(f"there are no vectors yet: run `likewise encode {self.workspace.quoted}` first.")
         chosen = model or known[0]
         if chosen not in known:
             raise LikewiseError(f"there is no model {chosen!r} here: choose one of the list.")

@@ -21,6 +21,7 @@ from likewise.cli.console import (
     to_records,
 )
 from likewise.machine import usable_cores
+from likewise.workspace import quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -167,7 +168,7 @@ def finetune(
         f"{escape(done.run.name)}: {escape(encoder)} trained for {epochs} epochs on {summary.n_images:,} images "
         f"({classes}); loss {summary.loss_first:.3f} to {summary.loss_last:.3f}, see {escape(picture)}"
     )
-    echo(f"[dim]next: likewise encode {escape(workspace)} --with run:{escape(done.run.name)}[/]")
+    echo(f"[dim]next: likewise encode {escape(quoted(workspace))} --with run:{escape(done.run.name)}[/]")
 
 
 def default_name(encoder: str, task: str) -> str:
@@ -213,7 +214,7 @@ def _print_perceptual(workspace: Path, done: "PerceptualResult") -> None:
         f"{100 * curve.expected_error:.1f} points on average ({curve.n_votes:,} unseen votes)"
     )
     if not ahead:
-        echo(f"[dim]next: likewise encode {escape(workspace)} --with run:{escape(done.run.name)}[/]")
+        echo(f"[dim]next: likewise encode {escape(quoted(workspace))} --with run:{escape(done.run.name)}[/]")
 
 
 def _print_results(results: "pl.DataFrame", kind: str) -> None:

@@ -161,7 +161,7 @@ def read_data(workspace: WorkspaceFolder, settings: PerceptualSettings, name: st
     bases = [] if settings.trunk else list(settings.bases) or image_encoders(workspace, others)
     screen_encoders(workspace, [settings.trunk.encoder] if settings.trunk else bases, asked).refuse_learned()
     if not bases and not settings.trunk:
-        raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.path}`.")
+        raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.quoted}`.")
     needed = list(dict.fromkeys([*bases, *others]))
     images = common_images(workspace, needed, catalog["image"].to_list()) if needed else catalog["image"].to_list()
     shown = catalog.filter(pl.col("image").is_in(images))

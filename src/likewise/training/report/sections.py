@@ -17,7 +17,7 @@ PACKAGE = "likewise.training.report"
 def write_trained(context: SectionContext) -> str:
     """Every trained network beside the one it comes from, by results/trained.parquet of `likewise evaluate`."""
     path = context.workspace.results_folder / "trained.parquet"
-    table = read_parquet(path, f"likewise evaluate {context.workspace.path}") if path.exists() else None
+    table = read_parquet(path, f"likewise evaluate {context.workspace.quoted}") if path.exists() else None
     effects = training_effects(table)
     if not effects:
         return ""

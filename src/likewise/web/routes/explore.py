@@ -63,7 +63,7 @@ def explore_page(
         is_owner=is_owner,
         ready=bool(encoders),
         report=REPORT_ADDRESS if service.workspace.report_file.exists() else None,
-        workspace=str(service.workspace.path),
+        workspace=service.workspace.quoted,
     )
 
 

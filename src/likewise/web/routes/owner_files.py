@@ -83,7 +83,7 @@ def guidelines(request: Request, who: CurrentOwner, site: CurrentSite) -> Respon
         answers=answers,
         notice="",
         error="",
-        workspace=str(site.settings.workspace.path),
+        workspace=site.settings.workspace.quoted,
     )
 
 

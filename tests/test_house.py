@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -82,10 +84,29 @@ WITHOUT_TORCH = {
 }
 
 
+@dataclass(frozen=True)
+class ReadModule:
+    """What these tests ask of a file, which is parsed once."""
+
+    text: str
+    imports: tuple[ast.Import | ast.ImportFrom, ...]
+    running_imports: tuple[ast.Import | ast.ImportFrom, ...]
+    classes: tuple[str, ...]
+
+
+@cache
+def read_module(file: Path) -> ReadModule:
+    text = file.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    imports = tuple(node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    classes = tuple(node.name for node in tree.body if isinstance(node, ast.ClassDef))
+    return ReadModule(text, imports, tuple(running_imports(tree)), classes)
+
+
 def imports_of(file: Path) -> set[str]:
     """Every module that a file imports, anywhere in it."""
     found = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in read_module(file).imports:
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -126,7 +147,7 @@ def test_the_core_and_extensions_know_each_other_in_one_direction_only() -> None
 def test_the_core_does_not_even_mention_a_module_of_an_extension() -> None:
     for file in SOURCE.rglob("*.py"):
         if room_of(file) in ROOMS:
-            text = file.read_text(encoding="utf-8")
+            text = read_module(file).text
             assert not [name for name in (*EXTENSIONS, SYNTHETIC) if f'"likewise.{name}' in text], file
 
 
@@ -159,7 +180,7 @@ def test_public_names_are_all_there() -> None:
 
 def test_files_stay_short() -> None:
     for file in SOURCE.rglob("*.py"):
-        assert len(file.read_text(encoding="utf-8").splitlines()) <= 400, file
+        assert len(read_module(file).text.splitlines()) <= 400, file
 
 
 def running_imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
@@ -173,6 +194,7 @@ def running_imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
             yield from running_imports(child)
 
 
+@cache
 def import_graph() -> dict[str, set[str]]:
     """Module to the modules of likewise that it imports, lazily or not; `from package import module` is the module."""
     files = {
@@ -183,7 +205,7 @@ def import_graph() -> dict[str, set[str]]:
     graph = {}
     for module, file in modules.items():
         imported = set()
-        for node in running_imports(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in read_module(file).running_imports:
             if isinstance(node, ast.Import):
                 imported |= {name.name for name in node.names}
             elif node.module:
@@ -202,7 +224,7 @@ def test_no_import_cycles() -> None:
 
 def test_nothing_private_is_imported_from_another_module() -> None:
     for file in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in read_module(file).imports:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("likewise"):
                 private = [name.name for name in node.names if re.match(r"_(?!_)", name.name)]
                 assert not private, f"{file} imports {private[0]} of {node.module}"
@@ -211,9 +233,8 @@ def test_nothing_private_is_imported_from_another_module() -> None:
 def test_a_class_name_stands_for_one_class() -> None:
     homes: dict[str, list[str]] = {}
     for file in SOURCE.rglob("*.py"):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                homes.setdefault(node.name, []).append(file.relative_to(SOURCE).as_posix())
+        for name in read_module(file).classes:
+            homes.setdefault(name, []).append(file.relative_to(SOURCE).as_posix())
     assert not {name: files for name, files in homes.items() if len(files) > 1}
 
 

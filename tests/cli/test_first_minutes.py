@@ -3,8 +3,11 @@
 import shlex
 from pathlib import Path
 
+import polars as pl
 import pytest
+from rich.console import Console
 
+from likewise.cli.tables import best_sets_table
 from likewise.encoders import get_encoder
 from likewise.errors import LikewiseError
 from tests.conftest import write_shapes
@@ -70,3 +73,17 @@ def test_commands_that_are_printed_can_be_pasted(tmp_path: Path, run: Run) -> No
         said = ran.out if "next: " in ran.out else run("status", shop).out
     assert f"next: likewise label serve '{shop}' (" in said
     assert f"run `likewise label serve '{shop}'`" in run("report", shop).err
+
+
+def test_no_name_is_broken_in_a_terminal_of_80_columns() -> None:
+    names = ["efficientnet-lite0", "shape", "colour", "texture", "layout"]
+    sets = [("+".join(names[:n]), n) for n in range(1, len(names) + 1)]
+    numbers = {"k": 6, "n_pairs": 2_176, "hours": 12.5, "expected_positives": 717.0, "recall": 0.753, "spearman": 0.9}
+    ends = {"positives_low": 300.0, "positives_high": 1_000.0, "marginal_positives_per_hour": 170.0}
+    budget = pl.DataFrame([{"generators": text, "n_generators": n} | numbers | ends for text, n in sets])
+    console = Console(width=80)
+    with console.capture() as printed:
+        console.print(best_sets_table(budget))
+    lines = printed.get().splitlines()
+    assert max(map(len, lines)) <= 80 and "…" not in printed.get()
+    assert sum("efficientnet-lite0 " in line for line in lines) == len(names)

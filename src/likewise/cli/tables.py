@@ -135,26 +135,28 @@ def best_sets_table(budget: pl.DataFrame) -> Table:
 
 
 def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE)
-    table.add_column(header, overflow="fold")
+    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
+    texts = [str(row).replace("+", " + ") for row in rows[column]]
+    longest = max((len(word) for text in texts for word in text.split()), default=0)
+    table.add_column(header, overflow="fold", min_width=longest + len(" +"))  # no name is broken
     optional = {
         "expected_positives": "expected\npositives",
         "marginal_positives_per_hour": "more\nper hour",
-        "recall": "true pairs\nfound (%)",
+        "recall": "true\npairs\nfound (%)",
         "spearman": "Spearman\nwith true\norder",
     }
     shown = [name for name in optional if name in rows.columns and rows[name].null_count() < len(rows)]
     for name in ("pairs", "hours", *(optional[name] for name in shown)):
         table.add_column(name, justify="right", no_wrap=True)
-    for row in rows.iter_rows(named=True):
+    for text, row in zip(texts, rows.iter_rows(named=True), strict=True):
         cells = [f"{row['n_pairs']:,}", f"{row['hours']:.1f}"]
         for name in shown:
             value = row[name]
-            text = "–" if value is None else f"{value:.2f}" if name == "spearman" else f"{value:,.0f}"
+            cell = "–" if value is None else f"{value:.2f}" if name == "spearman" else f"{value:,.0f}"
             if name == "recall" and value is not None:
-                text = f"{100 * value:.1f}"
+                cell = f"{100 * value:.1f}"
             if name == "expected_positives" and row["positives_low"] != row["positives_high"]:
-                text += f"\n[dim]{row['positives_low']:,.0f}–{row['positives_high']:,.0f}[/]"
-            cells.append(text)
-        table.add_row(escape(str(row[column]).replace("+", " + ")), *cells)
+                cell += f"\n[dim]{row['positives_low']:,.0f}–{row['positives_high']:,.0f}[/]"
+            cells.append(cell)
+        table.add_row(escape(text), *cells)
     return table

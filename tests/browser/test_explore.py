@@ -213,6 +213,7 @@ def test_a_lasso_on_the_map_selects_pictures(browser: Browser, site: Site) -> No
             page.get_by_role("button", name="Export as queries").click()
         lines = downloading.value.path().read_text().splitlines()
         assert lines[0] == "image" and len(lines) == 25
+        expect(page.locator("#said")).to_contain_text(f"likewise discover {site.workspace.path} --queries queries.csv")
         page.wait_for_url("**lasso=**")
         with opened(browser) as colleague:
             colleague.goto(page.url)

@@ -68,6 +68,7 @@ def _page(request: Request, site: Site, statuses: dict[str, BuildStatus]) -> Res
         plan=plan_view(site),
         drafts=drafts_view(site),
         factors=count_factors(read_factor_tags(site.engine)),
+        workspace=site.settings.workspace.quoted,
     )
 
 

@@ -51,6 +51,7 @@ def explore_page(
         boot |= {
             "encoders": service.gallery.encoders,
             "columns": service.columns,
+            "workspace": service.workspace.quoted,
             "images": len(service.gallery.images),
         }
     return render(

@@ -226,7 +226,7 @@ const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
 byId("export").addEventListener("click", () => download("selection.csv", ["image", ...places().map((place) => quoted(map.images[place]))]));
 byId("queries").addEventListener("click", () => {
   download("queries.csv", ["image", ...places().map((place) => quoted(map.images[place]))]);
-  tell("queries.csv: give it to `likewise discover WORKSPACE --queries queries.csv`.");
+  tell(`Saved as queries.csv. For a pool of these: likewise discover ${boot.workspace} --queries queries.csv`);
 });
 byId("ask").addEventListener("click", async () => {
   const images = places().map((place) => map.images[place]);

@@ -27,7 +27,7 @@ export function queryOf(values) {
 export async function ask(path, values = {}, options = {}) {
   const query = queryOf(values);
   const reply = await fetch(`${boot.api}/explore/${path}${query ? `?${query}` : ""}`, { ...options, headers: { ...options.headers, "X-CSRF-Token": boot.csrf } }).catch(() => {
-    throw new Error("the site does not answer: is `likewise explore` still running?");
+    throw new Error("the site does not answer: is likewise still running?");
   });
   if (reply.ok) return reply;
   const content = await reply.json().catch(() => ({}));

@@ -23,8 +23,8 @@ def test_an_installed_wheel_runs_the_demo_and_the_site(tmp_path: Path) -> None:
     bin_folder = f"{tmp_path}/venv/bin"
     wheel = str(next(tmp_path.glob("*.whl")))
     install = [f"{bin_folder}/python", "-m", "pip", "install", "--quiet", "-c", f"{ROOT}/constraints.txt", wheel]
-    subprocess.run(install, check=True)
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run(install, env=clean, check=True)  # what is on the path of this process is not installed there
     likewise = f"{bin_folder}/likewise"
     subprocess.run([likewise, "demo", "demo"], cwd=tmp_path, env=clean, check=True)
     assert "ROC_AUC" in (tmp_path / "demo" / "report" / "index.html").read_text(encoding="utf-8")

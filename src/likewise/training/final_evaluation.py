@@ -112,11 +112,13 @@ def evaluate_pretrained(context: TrainingContext, run: RunFolder, rerun: int, se
     development, test = features(context.split.development), features(context.split.test)
     labels = context.split.labels[context.split.test]
     plan = context.config.plan
-    measured, dims = {}, {}
-    for embedding, wanted in (("concatenated", plan.n_folds * plan.dim), ("separated", plan.dim)):
-        dims[embedding] = min(wanted, development.shape[1], len(development) - 1)
-        projection = fit_projection(lambda: iter([development]), dims[embedding], whiten=False)
-        measured[embedding] = retrieval(unit_rows(projection.apply(test)), labels, whole_rank=False)
+    wanted = {"concatenated": plan.n_folds * plan.dim, "separated": plan.dim}
+    dims = {embedding: min(dim, development.shape[1], len(development) - 1) for embedding, dim in wanted.items()}
+    projection = fit_projection(lambda: iter([development]), max(dims.values()), whiten=False)
+    measured = {
+        embedding: retrieval(unit_rows(projection.first(dim).apply(test)), labels, whole_rank=False)
+        for embedding, dim in dims.items()
+    }
     table = per_query_table(context, measured["concatenated"], [measured["separated"]])
     with written_together(run.path) as staged:
         write_json(dims, staged.place(run.curves_file(PRETRAINED, rerun)))

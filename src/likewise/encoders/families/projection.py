@@ -22,6 +22,10 @@ class Projection:
         projected: Vectors = ((vectors - self.mean) @ self.matrix).astype(np.float32)
         return projected
 
+    def first(self, components: int) -> "Projection":
+        """The same with fewer directions, those of largest variance."""
+        return Projection(self.mean, self.matrix[:, :components])
+
 
 def fit_projection(blocks: Callable[[], Iterator[Vectors]], components: int, *, whiten: bool) -> Projection:
     """The directions of largest variance; whitened, each has variance one."""

@@ -240,6 +240,16 @@ def test_pictures_are_read_upright_and_rgb(tmp_path: Path) -> None:
     assert 128 <= min(load_image(tmp_path / "large.jpg", at_least=128).size) < 600
 
 
+def test_an_item_has_a_name_of_one_line(tmp_path: Path) -> None:
+    save(tmp_path / "a.jpg")
+    workspace = WorkspaceFolder(tmp_path / "ws")
+    rows = pl.DataFrame({"image": ["a.jpg"], "item": ["x" * 100_000]})
+    with pytest.raises(LikewiseError, match="row 1: the column item holds 'xxx"):
+        make_catalog(workspace, rows, tmp_path, "table")
+    (tmp_path / "rows.jsonl").write_text('{"image": "a.jpg", "item": [["x"], {"z": null}]}\n{"image": "a.jpg"}\n')
+    assert len(read(tmp_path / "rows.jsonl").rows) == 1  # a list is no name: its line is left out
+
+
 def test_pipes_devices_and_keys_that_lead_elsewhere_are_left_out(tmp_path: Path) -> None:
     root = tmp_path / "in"
     save(root / "good.jpg")

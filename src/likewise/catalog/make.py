@@ -26,6 +26,7 @@ CATALOG_COLUMNS = {
     "item": ColumnRule(null=True, optional=True, one_line=False),
     "category": ColumnRule(null=True, optional=True, one_line=False, truths=True),
 }
+TIDY_COLUMNS = {name: ColumnRule(null=True, optional=True) for name in ("item", "category")}
 UNUSABLE_KEY = r"[\x00-\x1f\x7f]|^/|(^|/)\.\.(/|$)"
 MAX_KEY_BYTES = 4096
 
@@ -187,7 +188,8 @@ def _with_keys(rows: pl.DataFrame) -> pl.DataFrame:
     if "row" not in rows.columns:
         rows = rows.with_row_index("row", offset=1)
     names = [_tidy_name(column) for column in ("item", "category") if column in rows.columns]
-    return rows.with_columns(pl.col("row").cast(pl.Int64), pl.col("image").cast(pl.String).str.strip_chars(), *names)
+    rows = rows.with_columns(pl.col("row").cast(pl.Int64), pl.col("image").cast(pl.String).str.strip_chars(), *names)
+    return check_columns(rows, TIDY_COLUMNS, "the table of images")
 
 
 def _tidy_name(column: str) -> pl.Expr:

@@ -119,7 +119,7 @@ def _records(content: str, separator: str) -> Iterator[tuple[int, list[str]]]:
 def _json_lines(path: Path, parser: AnnotationParser) -> pl.DataFrame:
     def parse(line: str) -> str:
         record = json.loads(line)
-        if not isinstance(record, dict):
+        if not isinstance(record, dict) or any(isinstance(record.get(name), list | dict) for name in KEYS):
             raise ValueError(line)
         refuse_deep_nesting(record, str(path))
         json.dumps(record, ensure_ascii=False).encode()  # a lone surrogate is a ValueError too

@@ -226,11 +226,10 @@ def stop_everywhere(
     start_over(before, work, (*command.argv, *command.needs))
     aside, tried = work.with_name(f"{work.name}-waiting"), work.with_name(f"{work.name}.tried.json")
     shutil.rmtree(aside, ignore_errors=True)
-    found: dict[str, str | None] = json.loads(tried.read_text()) if tried.exists() else {}
+    found: dict[str, str | None] = json.loads(tried.read_text()) if tried.exists() else {}  # by place
     known = dict[str, str | None]()
     for place, event in enumerate(stopped.stops(command.argv, work)):
-        where = f"ended before {place} ({event})"
-        if where in found or (at_most is not None and place not in places):
+        if str(place) in found or (at_most is not None and place not in places):
             continue
         if time.monotonic() > until:
             return None
@@ -241,9 +240,10 @@ def stop_everywhere(
             known[left] = _run_again(server, command, work, wanted)
             shutil.rmtree(work)
             aside.rename(work)
-        found[where] = known[left]
+        problem = known[left]
+        found[str(place)] = None if problem is None else f"{command.name}, ended before {place} ({event}): {problem}"
         tried.write_text(json.dumps(found))
-    problems = [f"{command.name}, {where}: {problem}" for where, problem in found.items() if problem is not None]
+    problems = [problem for problem in found.values() if problem is not None]
     if different := differences(wanted, folder_state(work, command)):
         problems.append(f"{command.name} was disturbed by stops: differs in {', '.join(different[:6])}")
     shutil.rmtree(work)

@@ -73,6 +73,27 @@ def test_a_trial_is_never_without_the_process_that_runs_it(tmp_path: Path) -> No
     assert set(seen) == {0}
 
 
+def test_the_database_of_a_search_is_there_as_a_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the index that keeps names apart, a search would be held twice."""
+    database = tmp_path / "search.db"
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("likewise.training.hyperparameter_search.write_atomically", end)
+        with pytest.raises(KeyboardInterrupt), open_study(f"sqlite:///{database}", "search"):
+            pass
+    assert not database.exists()
+    for _ in range(2):
+        with open_study(f"sqlite:///{database}", "search") as study:
+            assert study.get_trials() == []
+    with closing(sqlite3.connect(database)) as opened:
+        assert opened.execute("SELECT COUNT(*) FROM studies").fetchone() == (1,)
+
+
 def test_killed_and_continued_gives_the_same_table(tmp_path: Path) -> None:
     undisturbed = toy_workspace(tmp_path)
     broken = WorkspaceFolder(tmp_path / "broken")

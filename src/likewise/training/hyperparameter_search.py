@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from likewise.training.context import CheckConfig, FoldTask, TaskRunner, run_fol
 from likewise.training.custom_methods import find_method
 from likewise.training.methods import LossMethod, SearchRange
 from likewise.training.seeds import derive_seed
+from likewise.workspace import discard_result, write_atomically
 
 N_STARTUP_TRIALS = 10  # before the model of the objective has something to say; at most half of all
 STALE_AFTER = timedelta(hours=24)  # a trial of another machine without news since
@@ -97,12 +99,28 @@ def open_storage(storage: str) -> Any:
     optuna = import_optional("optuna", "likewise train")
     url = storage if "://" in storage else f"sqlite:///{Path(storage).resolve()}"
     url = url.replace("postgresql://", "postgresql+psycopg://", 1)
+    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
+        create_database(Path(url.removeprefix("sqlite:///")))
     settings = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {}
     try:
         return optuna.storages.RDBStorage(url, engine_kwargs=settings)
     except Exception as error:  # of SQLAlchemy, the driver or Optuna
         first = str(error).split("\n")[0]
         raise LikewiseError(f"the search cannot be stored in {storage} ({first}): check the address.") from error
+
+
+def create_database(path: Path) -> None:
+    """A database without trials, all of its tables and indexes or none.
+
+    Made step by step in its place, and ended between a table and its index, it would hold a search twice.
+    """
+    optuna = import_optional("optuna", "likewise train")
+    with TemporaryDirectory() as folder:
+        made = Path(folder) / "search.db"
+        storage = optuna.storages.RDBStorage(f"sqlite:///{made}")
+        storage.remove_session()
+        storage.engine.dispose()
+        write_atomically(path, lambda file: discard_result(file.write(made.read_bytes())))
 
 
 def _run_trial(study: Any, config: CheckConfig, method: LossMethod, seed: int, index: int, runner: TaskRunner) -> None:

@@ -28,7 +28,8 @@ def read_run_file(path: Path, known: Collection[str] = ()) -> TrecRun:
         raise LikewiseError(f"{path} has the columns {', '.join(table.columns)}: it needs query, result and rank.")
     table = check_columns(table, {"query": ColumnRule(null=True), result: ColumnRule(null=True)}, str(path))
     ranks = table["rank"].str.strip_chars().cast(pl.Int64, strict=False)
-    odd = (ranks.is_null() | table["query"].is_null() | table[result].is_null()).arg_true()
+    named = table.select(pl.all_horizontal(pl.col("query", result).str.strip_chars().fill_null("") != "")).to_series()
+    odd = (ranks.is_null() | ~named).arg_true()
     if len(odd):
         raise LikewiseError(f"{path}, row {odd[0] + 1} after the heading: a query, a result and a whole rank must be.")
     rows = pl.DataFrame({"query": table["query"], "candidate": table[result], "rank": ranks})

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sqlalchemy import Connection, Engine, Table, func, insert, select, text
+from sqlalchemy.exc import SQLAlchemyError
 
 from likewise.errors import LikewiseError
 from likewise.labeling.store.clock import store_time_now
@@ -29,6 +30,11 @@ FORMAT = "likewise-votes"
 NOTE = "backup.json"
 WITHOUT = {"sessions"}
 ROWS_AT_ONCE = 2000
+DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, RecursionError),
+    *(KeyError, TypeError, ValueError, OverflowError, SQLAlchemyError),
+)
+"""What reading a file that is no backup, or storing what it says, may raise."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +102,9 @@ def restore_votes(engine: Engine, path: Path, *, replace: bool = False) -> Votes
             return VotesBackup(note["rows"])
     except OSError as error:
         raise LikewiseError(f"{path} cannot be read ({error.strerror}): check its path.") from error
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError, RecursionError, EOFError, zlib.error) as error:
-        raise LikewiseError(f"{path} is damaged or no backup of votes ({error}): nothing was restored.") from error
+    except DAMAGED as error:
+        why = next(iter(str(error).splitlines()), type(error).__name__)[:200]
+        raise LikewiseError(f"{path} is damaged or no backup of votes ({why}): nothing was restored.") from error
 
 
 def _tables() -> list[Table]:

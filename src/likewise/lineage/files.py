@@ -14,12 +14,20 @@ import polars as pl
 from likewise.chain import table_digest
 from likewise.errors import LikewiseError
 from likewise.lineage.record import IMAGE_SCHEMA, TASKS, Examples, Lesson, Lineage
-from likewise.untrusted import read_untrusted_parquet
+from likewise.untrusted import ColumnRule, check_columns, read_untrusted_parquet
 from likewise.workspace import discard_result, write_atomically
 
 NAME = "lineage.parquet"
 SCHEMA = pl.Schema({"lesson": pl.Int32, "kind": pl.String, "key": pl.String, "item": pl.String, "content": pl.String})
 ALONE = ("pretrained", "unknown")
+TOLD = ("lesson", "image", "caption", "answer")
+COLUMNS = {
+    "lesson": ColumnRule("whole", null=True, low=0, high=2**31 - 1),
+    "kind": ColumnRule(),
+    "key": ColumnRule(one_line=False),
+    "item": ColumnRule(null=True, one_line=False),
+    "content": ColumnRule(null=True),
+}
 
 
 def lineage_file(folder: Path) -> Path:
@@ -57,7 +65,13 @@ def to_bytes(lineage: Lineage) -> bytes:
 def from_bytes(content: bytes, where: str) -> Lineage:
     """The record that `to_bytes` wrote; `where` is named in an error."""
     try:
-        table = read_untrusted_parquet(content, where).select(SCHEMA.names()).cast(dict(SCHEMA))  # type: ignore[arg-type]
+        table = check_columns(read_untrusted_parquet(content, where), COLUMNS, where)
+        table = table.select(SCHEMA.names()).cast(dict(SCHEMA))  # type: ignore[arg-type]
+        known = (
+            pl.when(pl.col("lesson").is_null()).then(pl.col("kind").is_in(ALONE)).otherwise(pl.col("kind").is_in(TOLD))
+        )
+        if len(odd := table.select(known).to_series().not_().arg_true()):
+            raise ValueError(f"row {odd[0] + 1} is of the kind {table['kind'][int(odd[0])]!r:.60}")
         alone = {kind: tuple(table.filter(kind=kind)["key"]) for kind in ALONE}
         lessons = tuple(_lesson(part) for part in table.drop_nulls("lesson").partition_by("lesson"))
     except (pl.exceptions.PolarsError, LikewiseError, ValueError, KeyError, TypeError) as error:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from likewise.encoders import get_encoder
@@ -12,6 +13,7 @@ from likewise.encoders.networks import choose_runtime, onnx_export
 from likewise.encoders.networks.model import NetworkModel
 from likewise.encoders.networks.network import Network
 from likewise.encoders.networks.onnx_export import ExportCheck, cached_export
+from likewise.encoders.networks.runtimes import onnx_runtime
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.running.export import export_encoder
 from likewise.errors import LikewiseError
@@ -88,6 +90,23 @@ def test_mistakes_with_onnx_files_are_one_sentence(tiny: Tiny, tmp_path: Path) -
     get_encoder.cache_clear()
     with pytest.raises(LikewiseError, match="does not describe a preparation"):
         get_encoder(f"onnx:{file}")
+
+
+@pytest.mark.parametrize("shape", [[1 << 20, 1 << 20, 1 << 10], [7]])
+def test_a_file_that_opens_and_fails_when_it_is_run_is_one_sentence(tmp_path: Path, shape: list[int]) -> None:
+    """It asks for more than any memory, or answers with another number of rows than pictures."""
+    wanted = onnx.numpy_helper.from_array(np.array(shape, np.int64), "shape")
+    given, said = (onnx.helper.make_tensor_value_info(name, 1, None) for name in ("x", "y"))
+    nodes = [
+        onnx.helper.make_node("ReduceSum", ["x"], ["sum"], keepdims=0),
+        onnx.helper.make_node("Expand", ["sum", "shape"], ["y"]),
+    ]
+    graph = onnx.helper.make_graph(nodes, "graph", [given], [said], initializer=[wanted])
+    made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    run = onnx_runtime(made.SerializeToString())
+    with pytest.raises(LikewiseError, match="opens and fails when it is run on 2 pictures") as caught:
+        run(np.zeros((2, 3, 8, 8), np.float32))
+    assert "\n" not in str(caught.value)
 
 
 def model_of(spec: str) -> NetworkModel:

@@ -45,8 +45,14 @@ def onnx_runtime(model: Path | bytes, input_name: str | None = None, output_name
     output_name = _check_name(output_name, [each.name for each in session.get_outputs()], "output", model)
 
     def run(pixels: Tensor) -> Vectors:
-        [features] = session.run([output_name], {input_name: np.ascontiguousarray(pixels)})
-        return np.asarray(features, np.float32).reshape(len(pixels), -1)
+        try:
+            [features] = session.run([output_name], {input_name: np.ascontiguousarray(pixels)})
+            return np.asarray(features, np.float32).reshape(len(pixels), -1)
+        except Exception as error:  # its exceptions have no common base
+            first = str(error).split("\n")[0][:200]
+            raise LikewiseError(
+                f"{_place(model)} opens and fails when it is run on {len(pixels)} pictures ({first}): export it again."
+            ) from error
 
     return run
 

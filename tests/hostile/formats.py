@@ -14,6 +14,7 @@ from likewise.catalog.make import check_catalog
 from likewise.catalog.readers.table import read as read_catalog_table
 from likewise.encoders.normalization import refuse_unusable_rows
 from likewise.encoders.storage.external_vectors import read_external_vectors, read_keys
+from likewise.encoders.storage.file_lineage import read_file_lineage
 from likewise.evaluation.bundles.bundle import card_bytes, open_bundle
 from likewise.evaluation.bundles.card import checksum_of
 from likewise.evaluation.bundles.evaluate import evaluate_bundle
@@ -170,6 +171,7 @@ def read_vectors(path: Path) -> None:
     assert ((lengths > 1e-13) & (lengths < 1e31)).all()
     assert found.vectors.shape[1] > 1
     one_line(list(found.images))
+    read_file_lineage(path)
 
 
 def place_keys(name: str) -> Callable[[Path], Path]:

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from safetensors.numpy import save_file
 
 from likewise.conditional.run_files import read_query_vectors
 from likewise.encoders.storage.external_vectors import read_external_vectors
@@ -195,6 +196,18 @@ def test_arrays_that_unpack_to_more_than_a_machine_holds(
     np.savez_compressed(path, more=np.zeros(10_000_000), questions=np.arange(2), vectors=np.eye(2), images=images)
     with pytest.raises(LikewiseError, match="becomes 76 MB: that is too much for one file"):
         read(path)
+
+
+@pytest.mark.parametrize("record", ["x", "!!!!", "AAAA", "é", ""])
+@pytest.mark.parametrize("ending", [".parquet", ".safetensors"])
+def test_a_record_inside_of_vectors_that_is_none(tmp_path: Path, ending: str, record: str) -> None:
+    path = tmp_path / f"mine{ending}"
+    if ending == ".parquet":
+        pl.DataFrame({"image": ["a"]}).write_parquet(path, metadata={"lineage": record})
+    else:
+        save_file({"vectors": np.eye(2)}, path, {"lineage": record})
+    with pytest.raises(LikewiseError, match="does not say what a model learned from"):
+        read_file_lineage(path)
 
 
 def test_an_array_that_claims_more_than_it_holds(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from likewise.encoders.storage.files import meta_file
+from likewise.errors import LikewiseError
 from likewise.lineage.files import from_bytes, lineage_file, read_lineage, sidecar_file, to_bytes
 from likewise.lineage.record import Lineage
 from likewise.untrusted.archives import read_npz
@@ -23,7 +24,13 @@ def read_file_lineage(path: Path) -> Lineage | None:
     if beside is not None:
         return beside
     reader = {".npz": _npz, ".parquet": _parquet, ".safetensors": _safetensors}.get(path.suffix.lower())
-    content = reader(path) if reader else None
+    try:
+        content = reader(path) if reader else None
+    except LikewiseError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # every format has exceptions of its own
+        why = next(iter(str(error).splitlines()), type(error).__name__)[:200]
+        raise LikewiseError(f"{path} does not say what a model learned from ({why}): write it again.") from error
     if content is not None:
         return from_bytes(content, str(path))
     return read_lineage(lineage_file(path.parent)) if meta_file(path.parent).exists() else None
@@ -46,7 +53,7 @@ def _npz(path: Path) -> bytes | None:
 
 def _parquet(path: Path) -> bytes | None:
     text = pl.read_parquet_metadata(path).get(KEY)
-    return None if text is None else b64decode(text)
+    return None if text is None else b64decode(text, validate=True)
 
 
 def _safetensors(path: Path) -> bytes | None:
@@ -54,4 +61,4 @@ def _safetensors(path: Path) -> bytes | None:
 
     with safe_open(path, framework="numpy") as file:
         text = (file.metadata() or {}).get(KEY)
-    return None if text is None else b64decode(text)
+    return None if text is None else b64decode(text, validate=True)

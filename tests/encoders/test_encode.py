@@ -163,7 +163,7 @@ def child_processes(pid: int) -> list[int]:
 
 def wait_until_gone(pids: list[int]) -> None:
     """Workers end with their parent instead of waiting forever."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120  # to give up, not to be quick
     while any(alive(pid) for pid in pids):
         assert time.monotonic() < deadline, "a worker outlived its parent"
         time.sleep(0.02)

@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,6 +16,8 @@ from PIL import Image
 
 from likewise.catalog.images import load_image
 from likewise.encoders import encode_catalog, get_encoder, left_out_images, read_vectors
+from likewise.encoders.families.efficientnet import SIZES, STAGES
+from likewise.encoders.networks.network import Network
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder, write_parquet
 
@@ -192,3 +196,19 @@ def test_the_base_install_answers_with_the_command_that_adds_torch(tmp_path: Pat
         assert ran.returncode == 2
         assert f"needs {library}, which is not installed: run `pip install 'likewise[torch]'`." in ran.stderr
         assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_every_stage_of_an_efficientnet_is_read(name: str) -> None:
+    """Its last block and no other, and as many numbers come out as the encoder says."""
+    torch = pytest.importorskip("torch")
+    encoder = get_encoder(f"{name}?pooling=stages&size=64")
+    assert isinstance(encoder, Network) and encoder.model.load is not None
+    module: Any = encoder.model.load()
+    stages = STAGES[name]
+    widths = [block._project_conv.out_channels for block in module.network._blocks]
+    assert widths == [width for width, n in zip(stages.widths, stages.blocks, strict=True) for _ in range(n)]
+    last = [number for number, pair in enumerate(pairwise([*widths, 0])) if pair[0] != pair[1]]
+    assert list(stages.of_last_block) == last[1:]
+    with torch.inference_mode():
+        assert module(torch.zeros(2, 3, 64, 64)).shape == (2, encoder.dim)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from likewise.encoders.digests import file_digest
-from likewise.encoders.families.stage_features import build_stage_features, stage_features_dim
+from likewise.encoders.families.stage_features import Stages, build_stage_features, stage_features_dim
 from likewise.encoders.networks.from_spec import build_network, with_frame_options
 from likewise.encoders.networks.model import NetworkModel, RunNetwork
 from likewise.encoders.networks.recipe import Recipe
@@ -41,10 +41,12 @@ BATCH_NORM_EPSILON = 1e-3
 GRAPH = 1
 """To be raised whenever the graph changes: an older one in the cache is then another."""
 
-WIDTHS = {
-    "efficientnet-lite0": (16, *(24,) * 2, *(40,) * 2, *(80,) * 3, *(112,) * 3, *(192,) * 4, 320),
+STAGES = {
+    "efficientnet-lite0": Stages((1, 2, 2, 3, 3, 4, 1), (16, 24, 40, 80, 112, 192, 320)),
+    "efficientnet-lite1": Stages((1, 3, 3, 4, 4, 5, 1), (16, 24, 40, 80, 112, 192, 320)),
+    "efficientnet-lite2": Stages((1, 3, 3, 4, 4, 5, 1), (16, 24, 48, 88, 120, 208, 352)),
 }
-"""Channels of every block, for `pooling=stages`."""
+"""Blocks of every stage and their channels, for `pooling=stages`."""
 
 
 def open_efficientnet(part: Spec, open_encoder: OpenEncoder) -> Encoder:
@@ -53,8 +55,8 @@ def open_efficientnet(part: Spec, open_encoder: OpenEncoder) -> Encoder:
 
 def efficientnet_model(name: str, pooling: str | None = None) -> NetworkModel:
     """One of the three networks, with its last pooled features as the vector, or with those of all its stages."""
-    if pooling not in (None, "stages") or (pooling and name not in WIDTHS):
-        raise LikewiseError(f"{name}?pooling={pooling} is unknown: use efficientnet-lite0?pooling=stages, or none.")
+    if pooling not in (None, "stages"):
+        raise LikewiseError(f"{name}?pooling={pooling} is unknown: use {name}?pooling=stages, or none.")
     size = SIZES[name]
     recipe = Recipe(
         resize=size + CROP_PADDING,
@@ -65,7 +67,7 @@ def efficientnet_model(name: str, pooling: str | None = None) -> NetworkModel:
     )
     digest: Callable[[], str] = lambda: file_digest(weights_file(name))  # noqa: E731
     if pooling:
-        dim = stage_features_dim(WIDTHS[name], DIM)
+        dim = stage_features_dim(STAGES[name], DIM)
         load = partial(_load_torch, name, stages=True)
         return NetworkModel(f"{name}-stages", recipe, lambda: dim, lambda: f"{digest()} stages 1", load)
     return NetworkModel(name, recipe, lambda: DIM, digest, partial(_load_torch, name), partial(_open_onnx, name))
@@ -200,7 +202,7 @@ def _load_torch(name: str, *, stages: bool = False) -> "nn.Module":
         network.load_state_dict({each: torch.from_numpy(value) for each, value in weights.items()})
     fold_padding(network)
     if stages:
-        return build_stage_features(network)
+        return build_stage_features(network, STAGES[name])
 
     class PooledEfficientNet(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:

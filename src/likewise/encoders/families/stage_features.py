@@ -5,6 +5,8 @@ a soft histogram of colours in five regions.  An ImageNet network forgets colour
 a text such as "in red" asks for just these.
 """
 
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from likewise.optional_dependencies import import_optional
@@ -12,9 +14,8 @@ from likewise.optional_dependencies import import_optional
 if TYPE_CHECKING:
     from torch import nn
 
-STAGE_ENDS = (2, 4, 7, 10, 14, 15)
-"""The last block of each stage from the second on."""
-QUARTERED = (4, 7, 10)
+QUARTERED = (2, 3, 4)
+"""The middle stages, counted from 0."""
 LEVELS = (-0.9, -0.3, 0.3, 0.9)
 """Of each channel, as the network sees it: the histogram has 4 x 4 x 4 colours."""
 SHARPNESS = 12.0
@@ -27,9 +28,24 @@ REGIONS = (
 )
 
 
-def build_stage_features(network: Any) -> "nn.Module":
+@dataclass(frozen=True)
+class Stages:
+    """The stages of a network; the first one says nothing that the second does not."""
+
+    blocks: tuple[int, ...]
+    widths: tuple[int, ...]
+
+    @property
+    def of_last_block(self) -> dict[int, int]:
+        """Number of the last block of each stage from the second on -> the stage, counted from 0."""
+        ends = [end - 1 for end in accumulate(self.blocks)]
+        return {end: stage for stage, end in enumerate(ends) if stage}
+
+
+def build_stage_features(network: Any, stages: Stages) -> "nn.Module":
     """The module (n, 3, height, width) -> (n, dim) around an EfficientNet-Lite."""
     torch = import_optional("torch", "pooling=stages")
+    of_last_block = stages.of_last_block
 
     class StageFeatures(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
@@ -43,11 +59,11 @@ def build_stage_features(network: Any) -> "nn.Module":
             x = self.network._swish(self.network._bn0(self.network._conv_stem(pixels)))
             for number, block in enumerate(self.network._blocks):
                 x = block(x)
-                if number in STAGE_ENDS:
+                if number in of_last_block:
                     mean = x.mean((2, 3))
                     spread = ((x - mean[:, :, None, None]) ** 2).mean((2, 3)).clamp_min(1e-8).sqrt()
                     found += [mean, spread]
-                if number in QUARTERED:
+                if of_last_block.get(number) in QUARTERED:
                     half = x.shape[2] // 2
                     found += [
                         x[:, :, :half, :half].mean((2, 3)),
@@ -75,8 +91,8 @@ def build_stage_features(network: Any) -> "nn.Module":
     return module
 
 
-def stage_features_dim(network_widths: tuple[int, ...], last: int) -> int:
-    """Length of the vector for the widths of the network's blocks."""
-    ends = sum(2 * network_widths[number] for number in STAGE_ENDS)
-    quarters = sum(4 * network_widths[number] for number in QUARTERED)
+def stage_features_dim(stages: Stages, last: int) -> int:
+    """Length of the vector, for `last` features behind the stages."""
+    ends = sum(2 * width for width in stages.widths[1:])
+    quarters = sum(4 * stages.widths[stage] for stage in QUARTERED)
     return len(REGIONS) * len(LEVELS) ** 3 + ends + quarters + last

@@ -1,6 +1,7 @@
 """The commands as a user types them, on the drawn wardrobe with a tiny CLIP."""
 
 import json
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -97,3 +98,33 @@ def test_a_way_to_ask_is_named_once() -> None:
 )
 def test_the_opening_words_are_no_condition(said: str, meant: str) -> None:
     assert parse_condition(said) == meant
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("two-tower {shop} {shop}/none --steps 0", "0 steps of batches"),
+        ("two-tower {shop} {shop}/none --dim -1", "-1 dimensions"),
+        ("train-text {shop} --with {tower} --batch 1", "batches of 1"),
+        ("train {shop} --with {tower} --on {triplets} --lr nan", "the learning rate is nan"),
+        ("train {shop} --with {tower} --on {triplets} --temperature 0", "the temperature is 0"),
+        ("train {shop} --with {tower} --on {triplets} --dropout 2", "the dropout is 2"),
+        ("train {shop} --with {tower} --on {triplets} --negatives -1", "-1 negatives per triplet"),
+        ("train {shop} --with {tower} --on {triplets} --patience 0", "a patience of 0"),
+        ("train {shop} --with {tower} --on {shop}/workspace.json", "is no table of triplets"),
+        ("catalog {shop} --with {tower} --top 0", "the first 0 results"),
+        ("catalog {shop} --with {tower} --questions -1", "-1 questions"),
+        ("verify {shop} --per-task 0", "at least one template per task"),
+        ("verify {shop} --guests -1", "no fewer than 0 guests"),
+    ],
+)
+def test_a_number_with_which_nothing_can_be_done_is_a_sentence(
+    run: Run, drawn: WorkspaceFolder, tower: TwoTower, tmp_path: Path, asked: str, said: str
+) -> None:
+    images = tower.encoded_images(drawn)
+    columns = {"reference": images[:2], "target": images[2:4], "condition": ["red", "blue"]}
+    pl.DataFrame(columns).write_parquet(tmp_path / "triplets.parquet")
+    places = {"shop": str(drawn.path), "tower": tower.spec, "triplets": str(tmp_path / "triplets.parquet")}
+    done = run("condition", *(word.format_map(places) for word in asked.split()))
+    assert done.code == 2 and said in " ".join(done.err.split()), done.err
+    assert "Traceback" not in done.err and done.out == ""

@@ -18,7 +18,10 @@ from likewise.conditional.mining.sampling import GroupSampler
 from likewise.conditional.mining.step import mine_triplets, read_triplets
 from likewise.conditional.mining.triplets import draw_triplets
 from likewise.errors import LikewiseError
+from tests.cli.conftest import Run, run
 from tests.real.places import real_data
+
+__all__ = ["run"]
 
 THINGS = ("dog", "cat", "horse", "girl")
 PLACES = ("beach", "table", "street", "boat", "garden", "sofa")
@@ -245,3 +248,16 @@ def test_what_cannot_be_mined_is_a_sentence(captions: Path, tmp_path: Path) -> N
     table.write_text("image,caption1\n1.jpg,a dog\n", encoding="utf-8")
     ran = CliRunner().invoke(app, ["condition", "mine", str(table), "--output", str(tmp_path / "other")])
     assert isinstance(ran.exception, LikewiseError) and "`--columns`" in str(ran.exception)
+
+
+@pytest.mark.parametrize("wrong", [("--columns", "titel"), ("--parser", "no_such_model")])
+def test_a_wrong_option_leaves_nothing_that_the_right_one_stumbles_over(
+    run: Run, tmp_path: Path, wrong: tuple[str, str]
+) -> None:
+    said = [(f"{number}.jpg", f"a man on a {thing}") for number, thing in enumerate(["horse", "bike", "boat"] * 4)]
+    pl.DataFrame(said, schema=["image", "title"], orient="row").write_csv(tmp_path / "said.csv")
+    mine = ("condition", "mine", tmp_path / "said.csv", "--output", tmp_path / "mined", "--workers", 1)
+    right = ("--columns", "title", "--parser", "textblob")
+    assert run(*mine, *right, *wrong).code == 2
+    done = run(*mine, *right, "--n-triplets", 5)
+    assert done.code == 0, done.err

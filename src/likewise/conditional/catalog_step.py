@@ -21,6 +21,7 @@ from likewise.conditional.methods import BASELINES, get_composer, weighted_metho
 from likewise.conditional.screening import screen_methods
 from likewise.conditional.search_models import CHOSEN_METHODS, default_tower
 from likewise.conditional.towers import TwoTower
+from likewise.errors import LikewiseError
 from likewise.lineage.guard import EvaluationSet
 from likewise.lineage.record import examples_from_catalog
 from likewise.lineage.states import earlier_states, with_earlier_states
@@ -51,6 +52,10 @@ def search_catalog(
 ) -> CatalogSearchResult:
     """Measure every method on the same questions; weights of the three scores come from questions on other items."""
     settings = settings or CatalogSearchSettings()
+    if settings.n < 1 or settings.top_k < 1:
+        raise LikewiseError(
+            f"{settings.n} questions and the first {settings.top_k} results: ask for 1 or more of both."
+        )
     tower = TwoTower.from_spec(encoder or default_tower(workspace))
     tower.encode(workspace, workers=workers, on_progress=on_progress)
     questions = draw_questions(workspace, settings)

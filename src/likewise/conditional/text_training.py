@@ -20,6 +20,7 @@ from likewise.conditional.mining.tagging import textblob_tagger
 from likewise.conditional.pseudo_words import SETTINGS, PseudoWords, SentenceSide, projection, write_pseudo_words
 from likewise.conditional.screening import tower_lineage
 from likewise.conditional.towers import TwoTower
+from likewise.conditional.two_tower import check_steps
 from likewise.encoders.networks.device import move_to_device, repeatable_kernels, to_device, to_numpy
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing, written_together
@@ -77,6 +78,7 @@ def train_pseudo_words(
 ) -> TextTrainingResult:
     """Learn from the captions of a workspace; no picture and no feature of a picture is read."""
     settings = settings or TextTrainingSettings()
+    check_steps(settings.steps, settings.batch)
     finish_writing(folder)
     if (folder / SETTINGS).exists() and not force:
         raise LikewiseError(f"{folder} holds pseudo-words already: choose another `--name`, or add `--force`.")

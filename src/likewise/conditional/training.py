@@ -30,6 +30,7 @@ from likewise.conditional.screening import combiner_lineage, question_set
 from likewise.conditional.towers import TwoTower
 from likewise.conditional.trainable import TrainableEncoder, load_trainable, save_trained
 from likewise.conditional.training_triplets import is_mined, keep_encoded_triplets, train_validation_split
+from likewise.conditional.two_tower import check_steps
 from likewise.conditional.validation import ValidationSet, Validator, validation_size
 from likewise.encoders.networks.device import (
     memory_explained,
@@ -82,6 +83,25 @@ class TrainingSettings:
     seed: int = 0
     kind: str = GATED
     """Of the Combiner: gated, as in the paper, or linear."""
+
+    def check(self) -> None:
+        """One sentence about the first setting with which nothing could be learned."""
+        if self.kind not in KINDS:
+            raise LikewiseError(f"there is no {self.kind} Combiner: choose {' or '.join(KINDS)}.")
+        if any(side not in MODALITIES for side in self.tune):
+            raise LikewiseError(f"tune is {','.join(self.tune)}: choose among image and text.")
+        check_steps(self.steps, self.batch)
+        for name in ("learning_rate", "tune_rate", "temperature"):
+            value = getattr(self, name)
+            if not 0.0 < value < math.inf:
+                raise LikewiseError(f"the {name.replace('_', ' ')} is {value:g}: it must be above 0, and finite.")
+        if not 0.0 <= self.dropout < 1.0:
+            raise LikewiseError(f"the dropout is {self.dropout:g}: it must be 0 or more, and below 1.")
+        if self.negatives_per_triplet < 0 or self.patience < 1:
+            raise LikewiseError(
+                f"{self.negatives_per_triplet} negatives per triplet and a patience of {self.patience}: at least 0 and "
+                "1 are needed."
+            )
 
     def to_stored(self) -> dict[str, Any]:
         """As JSON files keep them, under the names of their first version: finished runs are found again."""
@@ -166,15 +186,7 @@ def train_combiner(
     `half` is the half of the catalog that the triplets were chosen from, for the record.
     """
     settings = settings or TrainingSettings()
-    if settings.kind not in KINDS:
-        raise LikewiseError(f"there is no {settings.kind} Combiner: choose {' or '.join(KINDS)}.")
-    unknown = [side for side in settings.tune if side not in MODALITIES]
-    if unknown:
-        raise LikewiseError(f"tune is {','.join(settings.tune)}: choose among image and text.")
-    if settings.steps < 1 or settings.batch < 2:
-        raise LikewiseError(
-            f"{settings.steps} steps of batches of {settings.batch}: at least one step and batches of two are needed."
-        )
+    settings.check()
     started = time.monotonic()
     tower.encode(workspace, on_progress=on_progress)
     triplets = keep_encoded_triplets(triplets, tower.encoded_images(workspace))

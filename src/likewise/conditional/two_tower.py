@@ -97,6 +97,12 @@ class TwoTowerTrainingResult:
         return clopper_pearson(self.recall_at_1 * self.n_held_out, self.n_held_out)[0] > 1.0 / self.n_captions
 
 
+def check_steps(steps: int, batch: int) -> None:
+    """Whether so many steps of so many examples can teach anything that compares the examples of a batch."""
+    if steps < 1 or batch < 2:
+        raise LikewiseError(f"{steps} steps of batches of {batch}: at least one step and batches of two are needed.")
+
+
 def train_two_tower(
     workspace: WorkspaceFolder,
     folder: Path,
@@ -112,6 +118,9 @@ def train_two_tower(
     `on_start` is told how many seconds the training will take, by the pace of its first steps.
     """
     settings = settings or TwoTowerSettings()
+    check_steps(settings.steps, settings.batch)
+    if settings.dim < 1:
+        raise LikewiseError(f"vectors of {settings.dim} dimensions: ask for 1 or more.")
     finish_writing(folder)
     if (folder / SETTINGS).exists() and not force:
         raise LikewiseError(f"{folder} holds a two-tower encoder already: name another folder, or add `--force`.")

@@ -276,9 +276,9 @@ def study(
     best = recommended_settings(triplets)
     settings = replace(
         best,
-        steps=steps or (best.steps if is_mined(triplets) else STUDY_STEPS),
+        steps=steps if steps is not None else best.steps if is_mined(triplets) else STUDY_STEPS,
         batch=batch,
-        learning_rate=rate or best.learning_rate,
+        learning_rate=best.learning_rate if rate is None else rate,
     )
     arms: list[studies.Arm] = []
     if studies.ABLATION in wanted:

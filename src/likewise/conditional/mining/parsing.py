@@ -59,9 +59,7 @@ def parse_captions(
         raise LikewiseError("the number of workers and of rows per shard must be at least 1.")
     captions = captions_file(folder)
     chosen = CaptionChoice(half, where, tuple(columns))
-    _check_settings(source_fingerprint(source, chosen), folder, parser, rows_per_shard, force)
-    if not captions.exists():
-        import_captions(source, captions, chosen)
+    _prepare(source, chosen, folder, parser, rows_per_shard, force)
     n_rows = int(pl.scan_parquet(captions, glob=False).select(pl.len()).collect().item())
     shards = range(-(-n_rows // rows_per_shard))
     missing = [shard for shard in shards if not shard_file(folder, shard).exists()]
@@ -89,10 +87,10 @@ def parse_captions(
     return n_rows
 
 
-def _check_settings(source: str, folder: Path, parser: str, rows_per_shard: int, force: bool) -> None:
-    """Parts that were made from something else are an error, or with `force` discarded."""
+def _prepare(source: Path, chosen: CaptionChoice, folder: Path, parser: str, rows_per_shard: int, force: bool) -> None:
+    """Read the captions; parts that were made from something else are an error, or with `force` discarded."""
     settings = {
-        "source": source,
+        "source": source_fingerprint(source, chosen),
         "parser": parser,
         "rows_per_part": rows_per_shard,
         "grammar": GRAMMAR,
@@ -104,10 +102,14 @@ def _check_settings(source: str, folder: Path, parser: str, rows_per_shard: int,
             f"{folder} holds relations of other captions, or by another parser: add `--force` to discard them, "
             "or name another folder with `--output`."
         )
+    if path.exists() and captions_file(folder).exists() and not replaced:
+        return
+    get_parser(parser)  # an unknown one leaves nothing behind
     with written_together(folder) as staged:
+        import_captions(source, staged.place(captions_file(folder)), chosen)
         write_json(settings, staged.place(path))
         if replaced:
-            for old in [captions_file(folder), *(folder / "relations").glob("part-*.parquet")]:
+            for old in (folder / "relations").glob("part-*.parquet"):
                 staged.remove(old)
 
 

@@ -208,6 +208,8 @@ def _images_of(folder: Path, rows: pl.Series) -> pl.Series:
 
 def read_triplets(path: Path) -> pl.DataFrame:
     """The mined triplets of a folder or a Parquet file; reference, target and condition are needed."""
+    if not path.is_dir() and path.suffix != ".parquet":
+        raise LikewiseError(f"{path} is no table of triplets: give a folder of `likewise condition mine`, or Parquet.")
     path = triplets_file(path) if path.is_dir() else path
     triplets = read_parquet(path, "likewise condition mine CAPTIONS")
     missing = {"reference", "target", "condition"} - set(triplets.columns)

@@ -47,6 +47,8 @@ def post_questions(
     workspace: WorkspaceFolder, name: str | None = None, *, per_task: int | None = None, guests: int = 0, seed: int = 0
 ) -> PostedQuestions:
     """Put templates on the site, for invited experts or for so many guests."""
+    if guests < 0 or (per_task is not None and per_task < 1):
+        raise LikewiseError("ask for at least one template per task and for no fewer than 0 guests.")
     name, templates = read_templates(workspace, name)
     questions, slug = choice_questions(name, sample_templates(templates, per_task, seed)), questionnaire_slug(name)
     engine = open_votes(workspace)

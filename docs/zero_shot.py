@@ -1,6 +1,6 @@
 """The zero-shot table of `combiner.md`: a Combiner that learned from captioned photographs, asked about other data.
 
-    python docs/zero_shot.py --data FOLDER --work FOLDER [--text minilm]
+    python docs/zero_shot.py --data FOLDER --work FOLDER [--text minilm] [--towers]
 
 `FOLDER/captioned` are photographs with five captions each, `products` a shop's catalog, `emoji` drawn signs; the
 wardrobe is drawn here.  Towers, triplets and Combiner see the part `train` of the photographs; settings are chosen on
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from marks import fill
-from zero_shot_pages import zero_shot_blocks
+from zero_shot_pages import towers_block, zero_shot_blocks
 
 from likewise.catalog import make_catalog
 from likewise.conditional.combiner import SETTINGS as COMBINER_SETTINGS
@@ -100,6 +100,7 @@ TOWERS: dict[str, dict[str, Any]] = {
     "all stages, 1,000 steps": {"steps": 1000},
     "all stages, 512 numbers": {"dim": 512},
     "last features of EfficientNet-Lite0": {"base": "efficientnet-lite0"},
+    "all stages of EfficientNet-Lite1": {"base": "efficientnet-lite1?pooling=stages"},
 }
 """Towers that are compared on the validation sets, with the Combiner of the first arm; the first is used."""
 ARM_SEEDS = SEEDS[:1]
@@ -239,7 +240,7 @@ def words_of(photographs: WorkspaceFolder, tower: TwoTower, work: Path, seed: in
 def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
     """From the photographs to the numbers of the table."""
     photographs = workspace_of("captioned", data, work)
-    learning = TwoTowerSettings(columns=CAPTIONS, sentences=text, where="split=train", dim=DIM, steps=TOWER_STEPS)
+    learning = learning_settings(text)
     towers = [tower_of(photographs, work, f"tower{seed}", replace(learning, seed=seed)) for seed in SEEDS]
     n_mined = mined(photographs, data, work)
     n_validate = {
@@ -251,10 +252,7 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
     ]
     chosen = max(choices, key=lambda row: sum(row["Combiner"].values()))
     arm = next(each for each in ARMS if each.name == chosen["arm"])
-    compared = [
-        stored(work, f"tower {name}", partial(tower_row, name, replace(learning, **more), photographs, data, work))
-        for name, more in TOWERS.items()
-    ]
+    compared = compare_towers(photographs, learning, data, work)
     folders = [
         combiner_of(photographs, tower, work, f"seed{seed}", arm.triplets, replace(arm.settings, seed=seed))
         for seed, tower in zip(SEEDS, towers, strict=True)
@@ -280,6 +278,31 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
         "best_steps": [read_combiner(folder).about["best_step"] for folder in folders],
         "text": text,
     }
+
+
+def learning_settings(text: str) -> TwoTowerSettings:
+    """How the first tower learns, by its sentence encoder."""
+    return TwoTowerSettings(columns=CAPTIONS, sentences=text, where="split=train", dim=DIM, steps=TOWER_STEPS)
+
+
+def compare_towers(
+    photographs: WorkspaceFolder, learning: TwoTowerSettings, data: Path, work: Path
+) -> list[dict[str, Any]]:
+    """A row for each of `TOWERS`."""
+    return [
+        stored(work, f"tower {name}", partial(tower_row, name, replace(learning, **more), photographs, data, work))
+        for name, more in TOWERS.items()
+    ]
+
+
+def towers_alone(data: Path, work: Path, text: str) -> dict[str, Any]:
+    """What the table of towers needs: photographs, triplets, validation templates."""
+    photographs = workspace_of("captioned", data, work)
+    mined(photographs, data, work)
+    n_validate = {
+        test.title: templates_of(workspace_of(test.workspace, data, work), test).height for test in VALIDATION
+    }
+    return {"n_validate": n_validate, "compared": compare_towers(photographs, learning_settings(text), data, work)}
 
 
 def file_name(name: str) -> str:
@@ -380,7 +403,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--text", default="minilm", help="the sentence encoder: minilm, or a folder")
+    parser.add_argument("--towers", action="store_true", help="the table that compares towers, and no other")
     asked = parser.parse_args()
+    if asked.towers:
+        fill(DOCS / "combiner.md", towers_block(towers_alone(asked.data, asked.work, asked.text)))
+        return
     kept = asked.work / "zero_shot.json"
     if not kept.exists():
         write_json(travel(asked.data, asked.work, asked.text), kept)

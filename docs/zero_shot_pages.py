@@ -19,8 +19,11 @@ def zero_shot_blocks(found: dict[str, Any]) -> dict[str, str]:
         "combiner-zero-shot-tasks": _tasks(found["tables"]),
         "combiner-zero-shot-training": paragraph(_training(found)),
         "combiner-zero-shot-choices": _choices(found),
-        "combiner-zero-shot-towers": _towers(found),
-    }
+    } | towers_block(found)
+
+
+def towers_block(found: dict[str, Any]) -> dict[str, str]:
+    return {"combiner-zero-shot-towers": _towers(found)}
 
 
 def _averages(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:

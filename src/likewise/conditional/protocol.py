@@ -5,6 +5,7 @@ distractors only, the right answer is `target` (as in the published files), so t
 `[target, *gallery]`, always in this order; measures must therefore be fair to ties (see `recall.py`).
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -84,6 +85,13 @@ class Composer(Protocol):
 
     def compose(self, reference: Features, condition: Features) -> Features:
         """(n, d) and (n, d), both unscaled, to (n, d) of length one."""
+
+
+def check_name(name: str, what: str) -> str:
+    """The name of `what`, if it can be that of a file or folder and leads nowhere else."""
+    if not re.fullmatch(r"[\w][\w.-]*", name):
+        raise LikewiseError(f"{name!r} cannot name {what}: use letters, digits, dots and dashes.")
+    return name
 
 
 def check_templates(templates: pl.DataFrame, where: str) -> pl.DataFrame:

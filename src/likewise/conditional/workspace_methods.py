@@ -10,6 +10,7 @@ from likewise.api.table_result import CurveResult, IntervalResult, TableResult
 from likewise.conditional.combiner import SETTINGS
 from likewise.conditional.evaluate import AVERAGE
 from likewise.conditional.methods import BASELINES, COMBINERS_FOLDER
+from likewise.conditional.protocol import check_name
 from likewise.conditional.step import RecallSettings
 from likewise.conditional.step import evaluate_conditions as measure_recall
 from likewise.conditional.towers import TwoTower
@@ -99,7 +100,7 @@ def train_combiner(
     linear Combiner, templates and CIRR's triplets a gated one.
     """
     settings = settings or recommended_settings(triplets)
-    folder = workspace.path / COMBINERS_FOLDER / name
+    folder = workspace.path / COMBINERS_FOLDER / check_name(name, "a Combiner")
     finish_writing(folder)
     if (folder / SETTINGS).exists() and not force:
         raise LikewiseError(f"{folder} holds a Combiner already: choose another `--name`, or add `--force`.")

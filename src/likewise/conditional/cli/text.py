@@ -36,13 +36,14 @@ def train_text(
 
     Example: `likewise condition train-text shop --with two-tower:shop/tower`
     """
+    from likewise.conditional.protocol import check_name
     from likewise.conditional.pseudo_words import PSEUDO_WORDS_FOLDER
     from likewise.conditional.text_training import TextTrainingSettings, train_pseudo_words
     from likewise.conditional.towers import TwoTower
 
     target = open_workspace(workspace)
     settings = TextTrainingSettings(tuple(parse_names(columns)), where, half, steps, batch, seed=seed)
-    folder = target.path / PSEUDO_WORDS_FOLDER / name
+    folder = target.path / PSEUDO_WORDS_FOLDER / check_name(name, "pseudo-words")
     with progress_bars("steps") as update:
         done = train_pseudo_words(
             target, TwoTower.from_spec(encoder), folder, settings, force=force, on_progress=update

@@ -1,13 +1,12 @@
 """Sets of templates in a workspace: `templates/<name>.parquet` and how they came to be in `templates/<name>.json`."""
 
-import re
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from likewise.catalog.readers.stored_tables import read_stored_table
-from likewise.conditional.protocol import check_templates
+from likewise.conditional.protocol import check_name, check_templates
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing
 from likewise.workspace import WorkspaceFolder, read_json, read_parquet, staged_workspace, write_json, write_parquet
@@ -17,9 +16,7 @@ OFFICIAL = "official"
 
 
 def templates_file(workspace: WorkspaceFolder, name: str) -> Path:
-    if not re.fullmatch(r"[\w][\w.-]*", name):
-        raise LikewiseError(f"{name!r} cannot name a set of templates: use letters, digits, dots and dashes.")
-    return workspace.path / "templates" / f"{name}.parquet"
+    return workspace.path / "templates" / f"{check_name(name, 'a set of templates')}.parquet"
 
 
 def boxes_file(workspace: WorkspaceFolder, name: str) -> Path:

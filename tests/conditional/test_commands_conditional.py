@@ -114,7 +114,7 @@ def test_the_opening_words_are_no_condition(said: str, meant: str) -> None:
         ("train {shop} --with {tower} --on {shop}/workspace.json", "is no table of triplets"),
         ("train {shop} --with {tower} --on {triplets} --name ../x", "cannot name a Combiner"),
         ("train-text {shop} --with {tower} --name ../x", "cannot name pseudo-words"),
-        ("evaluate {shop} --with features:{shop}/workspace.json", "is no .npz file"),
+        ("evaluate {shop} --with features:{shop}/workspace.json", "cannot be read as npz"),
         ("catalog {shop} --with {tower} --top 0", "the first 0 results"),
         ("catalog {shop} --with {tower} --questions -1", "-1 questions"),
         ("verify {shop} --per-task 0", "at least one template per task"),

@@ -1,18 +1,24 @@
-"""Machine judges of planted quality on a catalog whose truth is known, for `judges.md`: `python docs/judges.py`.
+"""Machine judges of planted quality on catalogs whose truth is known, for `judges.md`.
 
-`--quick` makes few campaigns on a small catalog, and prints instead of writing the page. Campaigns are kept in the work
-folder as they are made; a run that was interrupted goes on where it stopped, and `--as-is` makes the table of those
-that there are.
+    python docs/judges.py [--campaigns N] [--work FOLDER]
+    python docs/judges.py --photographs --data FOLDER [--campaigns N] [--work FOLDER]
+
+The first is the drawn wardrobe; the second photographs of a shop's products, similar where type and colour are the
+same, with a network as one more judge. `--quick` makes few campaigns on a small catalog, and prints instead of writing
+the page. Campaigns are kept in the work folder as they are made; a run that was interrupted goes on where it stopped,
+and `--as-is` makes the table of those that there are.
 """
 
 import argparse
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 from marks import fill
 from numpy.typing import NDArray
+from photographs import make_workspace, photographs_bench, read_products
 from sampling_bench import Bench, drawn_wardrobe
 from sampling_draws import draw_campaign
 
@@ -24,8 +30,9 @@ PAGE = Path(__file__).parent / "judges.md"
 N_QUERIES, LABELS_PER_QUERY, PAIRS_PER_LABEL = 30, 25, 6
 K = 10
 MEASURES = ("P@10", "nDCG@10", "AP", "ROC_AUC")
-JUDGES = {
-    "no judge": None,
+N_ITEMS, N_PHOTOGRAPHS = 600, 1200
+NETWORK = "efficientnet-lite2"
+PLANTED = {
     "random": (0.5, 0.5),
     "biased: calls 40 % of other pairs similar": (1.0, 0.4),
     "blind: misses 60 % of similar pairs": (0.4, 0.02),
@@ -34,17 +41,31 @@ JUDGES = {
     "the people themselves": (1.0, 0.0),
 }
 """By name: the chance of saying similar where people do, and where they do not."""
-Floats = NDArray[np.float64]
+Floats, Ints = NDArray[np.float64], NDArray[np.int64]
+Judge = Callable[[Ints, Ints, np.random.Generator], Floats]
+"""Answers about items and items, higher for those that look more alike."""
 
 
-def ask(
-    bench: Bench,
-    queries: NDArray[np.int64],
-    own: LabelledDraw,
-    people: LabelledDraw,
-    says: tuple[float, float],
-    seed: int,
-) -> JudgeAnswers:
+def planted(bench: Bench, where_similar: float, elsewhere: float) -> Judge:
+    """Says "similar" with one chance where people do and with another where they do not."""
+
+    def answers(query: Ints, unit: Ints, rng: np.random.Generator) -> Floats:
+        chance = np.where(bench.similar[query, unit], where_similar, elsewhere)
+        return (rng.random(len(query)) < chance).astype(np.float64)
+
+    return answers
+
+
+def by_cosine(vectors: NDArray[np.float32], bench: Bench) -> Judge:
+    """A network that is not measured; one image per item."""
+
+    def answers(query: Ints, unit: Ints, rng: np.random.Generator) -> Floats:
+        return np.einsum("nd,nd->n", vectors[bench.query_items[query]], vectors[unit]).astype(np.float64)
+
+    return answers
+
+
+def ask(bench: Bench, queries: Ints, own: LabelledDraw, people: LabelledDraw, judge: Judge, seed: int) -> JudgeAnswers:
     """A judge's answers about its own draw and the pairs drawn for people; a pair asked twice is answered once."""
     n = bench.n_items
     cells, place = np.unique(
@@ -52,12 +73,10 @@ def ask(
     )
     chance = np.append(1.0 / own.weight, np.zeros(len(people.query)))[place]
     query, unit = cells // n, cells % n
-    similar = bench.similar[queries[query], unit]
-    said = np.random.default_rng(seed).random(len(cells)) < np.where(similar, *says)
-    return JudgeAnswers(query, unit, chance, said.astype(np.float64))
+    return JudgeAnswers(query, unit, chance, judge(queries[query], unit, np.random.default_rng(seed)))
 
 
-def campaign(bench: Bench, n_queries: int, seed: int) -> Floats:
+def campaign(bench: Bench, judges: Mapping[str, Judge | None], n_queries: int, seed: int) -> Floats:
     """(judges, measures + 1, models, 3): errors, and in the last row the judge's kappa and what it was worth."""
     rng = np.random.default_rng(seed)
     queries = rng.integers(0, bench.n_queries, n_queries)
@@ -65,34 +84,42 @@ def campaign(bench: Bench, n_queries: int, seed: int) -> Floats:
     people = draw_campaign(bench, queries, n_labels, "sampled", rng)
     own = draw_campaign(bench, queries, PAIRS_PER_LABEL * n_labels, "sampled", rng)
     block, here, every, found_of = bench.block(queries), bench.truth(queries), bench.truth(), []
-    for says in JUDGES.values():
-        judge = None if says is None else ask(bench, queries, own, people, says, seed)
-        found = estimate_catalog(lambda: [(np.arange(n_queries), block)], bench.names, people, (K,), seed, judge)
+    for judge in judges.values():
+        said = None if judge is None else ask(bench, queries, own, people, judge, seed)
+        found = estimate_catalog(lambda: [(np.arange(n_queries), block)], bench.names, people, (K,), seed, said)
         agreed = found.judge
         facts = (np.nan, 1.0, 0.0) if agreed is None else (agreed.kappa, found.label_equivalent or 1.0, 0.0)
         found_of.append(np.concatenate([_errors(found, here, every), np.full((1, len(bench.names), 3), facts)]))
     return np.stack(found_of)
 
 
-def run(work: Path, n_items: int, n_campaigns: int) -> str:
+def products(work: Path, data: Path) -> tuple[Bench, dict[str, Judge]]:
+    """Photographs of products, and a network that judges them."""
+    bench = photographs_bench(work, data, N_PHOTOGRAPHS)
+    _, seen = read_products(make_workspace(work, data, N_PHOTOGRAPHS, (NETWORK,)), (NETWORK,))
+    return bench, {f"a network: the cosine of {NETWORK}": by_cosine(seen[NETWORK], bench)}
+
+
+def run(work: Path, bench: Bench, networks: Mapping[str, Judge], n_campaigns: int) -> str:
     """Bias, coverage and width for every judge, over the same campaigns."""
-    bench = drawn_wardrobe(work, n_items, 3)
-    n_queries = min(N_QUERIES, n_items // 2)
-    file = work / "campaigns" / f"judges-{n_items}-{n_queries}.npz"
+    judges = {"no judge": None, **{name: planted(bench, *says) for name, says in PLANTED.items()}, **networks}
+    n_items, n_queries = bench.n_items, min(N_QUERIES, bench.n_items // 2)
+    file = work / "campaigns" / f"judges-{bench.name}-{n_items}-{n_queries}.npz"
     file.parent.mkdir(exist_ok=True)
-    rows, seconds = np.empty((0, len(JUDGES), len(MEASURES) + 1, len(bench.names), 3)), 0.0
+    rows, seconds = np.empty((0, len(judges), len(MEASURES) + 1, len(bench.names), 3)), 0.0
     if file.exists():
         with np.load(file) as stored:
             rows, seconds = stored["rows"], float(stored["seconds"])
     for seed in range(len(rows), n_campaigns):
         started = time.process_time()
-        rows = np.concatenate([rows, campaign(bench, n_queries, seed)[None]])
+        rows = np.concatenate([rows, campaign(bench, judges, n_queries, seed)[None]])
         seconds += time.process_time() - started
         np.savez(file, rows=rows, seconds=seconds)
     n_labels = n_queries * LABELS_PER_QUERY
     said = (
         f"{len(rows)} campaigns of {n_labels:,} labels for {n_queries} queries among {n_items:,} items, and "
-        f"{PAIRS_PER_LABEL * n_labels:,} pairs for the judge; eight models; {seconds:.0f} s of processor time."
+        f"{PAIRS_PER_LABEL * n_labels:,} pairs for the judge; {len(bench.names)} models; "
+        f"{100 * bench.similar.mean():.1f} % of all pairs are similar; {seconds:.0f} s of processor time."
     )
     lines = [
         "| judge | kappa with people | "
@@ -100,7 +127,7 @@ def run(work: Path, n_items: int, n_campaigns: int) -> str:
         + " | labels it was worth, per label |",
         "|---" * (len(MEASURES) + 3) + "|",
     ]
-    for place, name in enumerate(JUDGES):
+    for place, name in enumerate(judges):
         kappa, equivalent, _ = rows[:, place, -1, 0].T
         cells = [_cell(rows[:, place, number]) for number in range(len(MEASURES))]
         shown = "" if np.isnan(kappa).all() else f"{np.nanmean(kappa):.2f}"
@@ -129,15 +156,21 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--quick", action="store_true", help="few campaigns, small catalog; prints")
     asked.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "likewise-sampling")
+    asked.add_argument("--photographs", action="store_true", help="photographs of products; --data has them")
+    asked.add_argument("--data", type=Path)
     asked.add_argument("--campaigns", type=int, help="how many; 100 by default, 3 with --quick")
     asked.add_argument("--as-is", action="store_true", help="the table of the campaigns kept, no further ones")
     given = asked.parse_args()
     n_campaigns = 0 if given.as_is else given.campaigns or (3 if given.quick else 100)
-    blocks = {"judges-quality": run(given.work, 120 if given.quick else 600, n_campaigns)}
-    if given.quick:
-        print("\n\n".join(blocks.values()))
+    if given.photographs:
+        bench, networks = products(given.work, given.data.resolve())
     else:
-        fill(PAGE, blocks)
+        bench, networks = drawn_wardrobe(given.work, 120 if given.quick else N_ITEMS, 3), {}
+    table = run(given.work, bench, networks, n_campaigns)
+    if given.quick:
+        print(table)
+    else:
+        fill(PAGE, {"judges-photographs" if given.photographs else "judges-quality": table})
 
 
 if __name__ == "__main__":

@@ -64,10 +64,10 @@ def group_numbers(catalog: pl.DataFrame) -> NDArray[np.int64]:
     return catalog.select(pl.concat_str(PROXY, separator=", ").rank("dense")).to_series().to_numpy().astype(np.int64)
 
 
-def photographs_bench(work: Path, data: Path) -> Bench:
-    """2,400 products as `seasons.wardrobe` has drawn items; five models feed the pool."""
+def photographs_bench(work: Path, data: Path, n_items: int = N_STOCK) -> Bench:
+    """So many products as `seasons.wardrobe` has drawn items; five models feed the pool."""
     encoders = (*GENERATORS, OTHER_NETWORK)
-    catalog, seen = read_products(make_workspace(work, data, N_STOCK, encoders), encoders)
+    catalog, seen = read_products(make_workspace(work, data, n_items, encoders), encoders)
     noise = unit(np.random.default_rng(0).standard_normal(seen[NETWORK].shape))
     seen["noisy network"] = unit(unit(seen[NETWORK] - seen[NETWORK].mean(axis=0)) + np.float32(1.0) * noise)
     group = group_numbers(catalog)

@@ -9,7 +9,9 @@ import pytest
 from likewise.api.workspace import Workspace
 from likewise.catalog.versions import RETIRED
 from likewise.errors import LikewiseError
+from likewise.evaluation.estimates.layout import catalog_layout
 from likewise.evaluation.estimates.step import CATALOG_SCHEMA
+from likewise.evaluation.over_time import POOL, WHOLE_CATALOG, main_over_time, read_over_time
 from likewise.labeling.state import read_stored_votes
 from likewise.labeling.store.opening import opened_votes
 from likewise.labeling.store.read import read_votes
@@ -69,6 +71,7 @@ def test_a_drawn_pool_grows_by_pairs_with_known_probabilities(shop: Path) -> Non
     settings = PoolSettings(("colour", "shape"), n_queries=12, design="sampled", n_labels=120)
     store_pool(workspace, make_pool(workspace, settings), replace=True)
     vote(workspace)
+    workspace.evaluate()
     for colour in ("gold", "silver", "cyan"):
         save_shape(shop / "photos", "circle", colour, 0)
     (shop / "photos" / "square/red-0.png").unlink()
@@ -84,7 +87,31 @@ def test_a_drawn_pool_grows_by_pairs_with_known_probabilities(shop: Path) -> Non
     assert new["probability"].is_between(0, 1, closed="right").all()
     vote(workspace)
     workspace.evaluate()
-    assert pl.read_parquet(workspace.results_folder / "catalog.parquet").columns == list(CATALOG_SCHEMA)
+    values = pl.read_parquet(workspace.results_folder / "catalog.parquet")
+    assert values.columns == list(CATALOG_SCHEMA)
+    shown = main_over_time(read_over_time(workspace))
+    assert shown["version"].unique().sort().to_list() == [1, 2]
+    assert shown["measure"].unique().to_list() == catalog_layout(values).measures[:1]  # as in the other sections
+
+
+def test_over_time_shows_what_labels_can_tell_in_every_version() -> None:
+    def measure(ap_shown: tuple[bool, bool], *others: str) -> list[str]:
+        names = ("ROC_AUC", "AP", "P@5", *others)
+        rows = [
+            (version, WHOLE_CATALOG, "shape", name, 0.5, name != "ROC_AUC" and (name != "AP" or ap_shown[version - 1]))
+            for version in (1, 2)
+            for name in names
+            if version == 2 or name not in others
+        ]
+        rows += [(version, POOL, "shape", "P@5", 0.5, True) for version in (1, 2)]
+        columns = ["version", "about", "encoder", "measure", "value", "shown"]
+        found = main_over_time(pl.DataFrame(rows, schema=columns, orient="row"))
+        assert found["version"].to_list() == [1, 2] and set(found["about"]) == {WHOLE_CATALOG}
+        return found["measure"].unique().to_list()
+
+    assert measure((True, True)) == ["AP"]
+    assert measure((True, False)) == ["P@5"]
+    assert measure((False, False), "P@9") == ["P@5"]  # of both versions
 
 
 @pytest.mark.parametrize("design", ["eds", "sampled", "adaptive"])

@@ -14,6 +14,7 @@ import polars as pl
 from likewise.catalog.versions import catalog_version, read_versions
 from likewise.discovery.pool import FIRST_ROUND, pairs_to_label
 from likewise.discovery.step import read_pool
+from likewise.evaluation.measures import AP, P, cutoff_of
 from likewise.evaluation.ranking import MAIN
 from likewise.evaluation.summary import EvaluationSummary
 from likewise.labeling.step import read_labels
@@ -34,8 +35,10 @@ OVER_TIME_SCHEMA = pl.Schema(
         "value": pl.Float64,
         "low": pl.Float64,
         "high": pl.Float64,
+        "shown": pl.Boolean,  # by default
     }
 )
+OF_EARLIER_RELEASES = {"n_new_labels": pl.Int64, "shown": pl.Boolean}  # columns that these did not store
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,9 @@ def append_to_results_history(
     rows = []
     for about, table in ((POOL, tables["discovery"]), (WHOLE_CATALOG, tables.get("catalog"))):
         if table is not None and len(table):
-            rows.append(table.select("encoder", "measure", "value", "low", "high").with_columns(about=pl.lit(about)))
+            shown = pl.col("shown") if about == WHOLE_CATALOG else pl.lit(True)
+            values = table.select("encoder", "measure", "value", "low", "high", shown.alias("shown"))
+            rows.append(values.with_columns(about=pl.lit(about)))
     facts = {
         "version": version.version,
         "name": version.name,
@@ -98,17 +103,27 @@ def read_over_time(workspace: WorkspaceFolder) -> pl.DataFrame:
     if not over_time_file(workspace).exists():
         return pl.DataFrame(schema=OVER_TIME_SCHEMA)
     stored = read_parquet(over_time_file(workspace), f"likewise evaluate {workspace.quoted}")
-    if "n_new_labels" not in stored.columns:
-        stored = stored.with_columns(n_new_labels=pl.lit(None, pl.Int64))
+    missing = {name: kind for name, kind in OF_EARLIER_RELEASES.items() if name not in stored.columns}
+    stored = stored.with_columns(pl.lit(None, kind).alias(name) for name, kind in missing.items())
     return stored.select(OVER_TIME_SCHEMA.names())
 
 
 def main_over_time(table: pl.DataFrame) -> pl.DataFrame:
-    """One measure of every model and version: of the whole catalog where all versions have that, else of the pool."""
-    whole = table.filter((pl.col("about") == WHOLE_CATALOG) & (pl.col("measure") == "ROC_AUC"))
-    if whole["version"].n_unique() == table["version"].n_unique():
-        return whole
-    return table.filter((pl.col("about") == POOL) & (pl.col("measure") == str(MAIN)))
+    """One measure of every model and version: of the whole catalog where all versions have that, else of the pool.
+
+    Of the whole catalog that by which models are ordered: AP where every version shows it of every model, else P@k.
+    """
+    whole = table.filter(pl.col("about") == WHOLE_CATALOG)
+    versions = table["version"].n_unique()
+    kept = whole.filter(pl.col("version").n_unique().over("measure") == versions)
+    if kept.is_empty():
+        return table.filter((pl.col("about") == POOL) & (pl.col("measure") == str(MAIN)))
+    found = kept["measure"].unique(maintain_order=True).to_list()
+    largest = max(filter(None, map(cutoff_of, found)), default=None)
+    ap = kept.filter(pl.col("measure") == str(AP))
+    if largest is None or (len(ap) and ap["shown"].all()):
+        return ap
+    return kept.filter(pl.col("measure") == str(P @ largest))
 
 
 def value_changes(table: pl.DataFrame) -> list[ValueChange]:

@@ -11,7 +11,8 @@ from typing import Any
 
 import polars as pl
 from marks import fill
-from papers_runs import likewise, stored
+from papers_catalogs import likewise
+from papers_runs import stored
 
 from likewise.training.lessons.spaces import MEASURES
 from likewise.training.report.lessons import random_embeddings_plot, toy_plot

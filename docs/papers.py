@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 from marks import fill, paragraph
+from papers_catalogs import FULL, QUICK, Sizes
 from papers_rows import CONCATENATED, MAIN, SEPARATED, ends, percent, published, reality_rows, table, vsd_rows
-from papers_runs import FULL, QUICK, Sizes, read_finished, run_all, run_emoji
+from papers_runs import read_finished, run_all, run_emoji
 
 FILE = Path(__file__).with_name("papers.md")
 OF_TEST = "of test classes"

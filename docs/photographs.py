@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from papers_runs import likewise
+from papers_catalogs import likewise
 from sampling_bench import Bench, make_bench
 
 from likewise.catalog import read_catalog

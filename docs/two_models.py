@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from marks import fill, paragraph
 from numpy.typing import NDArray
-from papers_runs import likewise
+from papers_catalogs import likewise
 
 from likewise.catalog import read_catalog
 from likewise.encoders.storage.reading import read_vectors

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise.discovery.prevalence import lower_bound, map_estimate, random_pairs_needed
+from likewise.discovery.prevalence import SECONDS_PER_PAIR, lower_bound, map_estimate, random_pairs_needed
 from likewise.evaluation.clustering import random_nmi
 from likewise.evaluation.measures import VSD_MRR, P
 from likewise.evaluation.measures.ranked import RankedResults
@@ -51,6 +51,12 @@ def test_counts_of_the_vsd_run() -> None:
     assert N_SIMILAR / N_PAIRS / (8 * 0.001) > 100  # "100x higher", were the estimate wrong by a factor of 8
     for error, chance in ((0.01, 0.05), (0.001, 0.5)):
         assert random_pairs_needed(error, chance) == round(1 / (error * chance))  # b = 1 / (eps q)
+
+
+def test_what_labelling_costs() -> None:
+    days = SECONDS_PER_PAIR / 86_400
+    assert 4.5 < 10_000 * 1_000 * days / 365 < 5  # every pair of 1,000 queries and 10,000 candidates: years
+    assert round(100 / 0.001 * days) == 17  # until 100 similar pairs are found at random, one in a thousand
 
 
 def test_table_2_is_symmetric_and_its_mean_is_about_ten_percent() -> None:

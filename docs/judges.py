@@ -41,7 +41,8 @@ PLANTED = {
     "the people themselves": (1.0, 0.0),
 }
 """By name: the chance of saying similar where people do, and where they do not."""
-Floats, Ints = NDArray[np.float64], NDArray[np.int64]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Judge = Callable[[Ints, Ints, np.random.Generator], Floats]
 """Answers about items and items, higher for those that look more alike."""
 
@@ -60,7 +61,8 @@ def by_cosine(vectors: NDArray[np.float32], bench: Bench) -> Judge:
     """A network that is not measured; one image per item."""
 
     def answers(query: Ints, unit: Ints, rng: np.random.Generator) -> Floats:
-        return np.einsum("nd,nd->n", vectors[bench.query_items[query]], vectors[unit]).astype(np.float64)
+        cosines: Floats = np.einsum("nd,nd->n", vectors[bench.query_items[query]], vectors[unit]).astype(np.float64)
+        return cosines
 
     return answers
 
@@ -161,6 +163,7 @@ def main() -> None:
     asked.add_argument("--campaigns", type=int, help="how many; 100 by default, 3 with --quick")
     asked.add_argument("--as-is", action="store_true", help="the table of the campaigns kept, no further ones")
     given = asked.parse_args()
+    given.work.mkdir(parents=True, exist_ok=True)
     n_campaigns = 0 if given.as_is else given.campaigns or (3 if given.quick else 100)
     if given.photographs:
         bench, networks = products(given.work, given.data.resolve())

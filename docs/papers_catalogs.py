@@ -188,7 +188,7 @@ def make_home(work: Path, data: Path, sizes: Sizes) -> Path:
                 sizes,
             ),
         ]
-        pl.concat(parts).write_csv(table)
+        with_split(pl.concat(parts)).write_csv(table)
         likewise("new", workspace, table, "--root", data)
     if not (workspace / "vectors" / "layout").exists():
         likewise("encode", workspace, "--with", ENCODERS)
@@ -196,7 +196,7 @@ def make_home(work: Path, data: Path, sizes: Sizes) -> Path:
         elsewhere = ("--queries", "domain=home", "--gallery", "domain=shop")
         likewise("discover", workspace, "--k", 6, "--n-queries", sizes.n_queries // 2, "--random", 300, *elsewhere)
         vote_by_attributes(workspace, "pool", "votes.csv", ("category",))
-    fine_tune(workspace, ("cat", "dino"), "domain=shop", sizes)
+    fine_tune(workspace, ("cat", "dino"), f"domain=shop,{TRAIN}", sizes)
     return workspace
 
 
@@ -247,9 +247,9 @@ def fine_tune(workspace: Path, tasks: tuple[str, ...], where: str, sizes: Sizes)
     for task in tasks:
         name = task.replace("+", "")
         if not (workspace / "runs" / name / "encoder.json").exists():
-            small = ("--small-crops", 2) if task == "dino" else ()
-            asked = ("--task", task, "--where", where, "--epochs", sizes.epochs, "--name", name)
-            likewise("train", "finetune", workspace, "--with", TUNED_FROM, *asked, *small)
+            passes = ("--epochs", 1, "--small-crops", 2) if task == "dino" else ("--epochs", sizes.epochs)
+            asked = ("--task", task, "--where", where, *passes, "--name", name)
+            likewise("train", "finetune", workspace, "--with", TUNED_FROM, *asked)
         if not (workspace / "vectors" / name).exists():
             likewise("encode", workspace, "--with", f"run:{name}")
     likewise("encode", workspace, "--with", TUNED_FROM)
@@ -265,7 +265,7 @@ def known_recall(workspace: Path, columns: tuple[str, ...] = PROXY) -> float:
     kinds = dict(catalog.iter_rows())
     counts = dict(catalog.group_by("kind").len().iter_rows())
     found = sum(kinds[query] == kinds[candidate] for query, candidate in pairs.iter_rows())
-    return found / sum(counts[kinds[query]] - 1 for query in pairs["query"].unique())
+    return float(found) / sum(counts[kinds[query]] - 1 for query in pairs["query"].unique())
 
 
 def vote_by_attributes(workspace: Path, table: str, name: str, columns: tuple[str, ...] = PROXY) -> None:

@@ -265,7 +265,7 @@ def known_recall(workspace: Path, columns: tuple[str, ...] = PROXY) -> float:
     kinds = dict(catalog.iter_rows())
     counts = dict(catalog.group_by("kind").len().iter_rows())
     found = sum(kinds[query] == kinds[candidate] for query, candidate in pairs.iter_rows())
-    return float(found) / sum(counts[kinds[query]] - 1 for query in pairs["query"].unique())
+    return float(found / sum(counts[kinds[query]] - 1 for query in pairs["query"].unique()))
 
 
 def vote_by_attributes(workspace: Path, table: str, name: str, columns: tuple[str, ...] = PROXY) -> None:

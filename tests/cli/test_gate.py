@@ -186,8 +186,8 @@ def test_labels_drawn_with_known_probabilities_are_estimated_for_the_whole_catal
     """With every pair drawn and labelled the estimate is the difference that all labels give."""
     assert run("encode", workspace.path, "--with", "colour,shape", "--workers", 1).code == 0
     census = 24 * 11
-    asked = ("discover", workspace.path, "--design", "sampled", "--n-queries", 24, "--labels", census)
-    assert run(*asked).code == 0
+    drawn = ("discover", workspace.path, "--design", "sampled", "--n-queries", 24, "--labels", census)
+    assert run(*drawn).code == 0
     pool = pl.read_parquet(workspace.pool_file)
     same = pl.col("query").str.head(4) == pl.col("candidate").str.head(4)
     votes = pool.select("query", "candidate", expert=pl.lit("anna"), answer=pl.when(same).then(1).otherwise(0))
@@ -197,6 +197,11 @@ def test_labels_drawn_with_known_probabilities_are_estimated_for_the_whole_catal
     ran = run("gate", workspace.path, "--old", "colour", "--new", "shape", "--measure", "nDCG@3", "--json")
     told = json.loads(ran.out)
     assert ran.code == 0 and told["estimated_for_the_whole_catalog"] and told["n_pairs_to_label"] == 0
+    tested = {group["group"] for group in told["groups"]}
+    asked = pl.read_parquet(workspace.catalog_file).filter(pl.col("image").is_in(votes["query"].unique().implode()))
+    sizes = dict(asked.group_by("category").len().iter_rows())
+    untested = ", ".join(f"{name} ({n})" for name, n in sorted(sizes.items()) if name not in tested)
+    assert untested and any(note.endswith(f": {untested}.") for note in told["notes"])
     items = dict(pl.read_parquet(workspace.catalog_file).select("image", "item").iter_rows())
     vectors = {name: read_vectors(workspace, name, list(items)) for name in ("colour", "shape")}
     labels = [(one, other, int(one[:4] == other[:4])) for one in items for other in items if items[one] != items[other]]

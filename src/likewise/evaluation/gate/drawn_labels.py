@@ -28,11 +28,25 @@ MIN_QUERIES = 10  # a category with fewer has no estimate worth a test
 
 @dataclass(frozen=True)
 class DrawnDifferences:
-    """The difference overall and by category, and both models' values by group ("" is overall)."""
+    """The difference overall and by category, and both models' values by group ("" is overall).
+
+    `untested` are the categories without an estimate, with how many of their queries have labels.
+    """
 
     overall: EstimatedDifference
     categories: dict[str, EstimatedDifference]
     values: dict[str, tuple[float, float]]
+    untested: dict[str, int]
+
+    def note(self) -> str:
+        """Which categories have no verdict of their own; nothing where all have one."""
+        if not self.untested:
+            return ""
+        listed = ", ".join(f"{name} ({n})" for name, n in self.untested.items())
+        return (
+            f"Not tested as categories of their own, for want of queries with drawn labels (at least {MIN_QUERIES}, "
+            f"some of their pairs similar): {listed}."
+        )
 
 
 def drawn_differences(
@@ -50,7 +64,7 @@ def drawn_differences(
     asked = QueryGallery(pairs.queries, pairs.gallery, pairs.query_items, pairs.gallery_items)
     units = catalog_units(asked, one_per_item=pool.settings.unit == ITEMS)
     names = np.unique(category).tolist() if len(np.unique(category)) > 1 else []
-    found = {}
+    found, n_queries = {}, {}
     for name in ("", *names):
         mine = pl.Series([query for query, of in zip(asked.queries, category, strict=True) if name in ("", of)])
         rows = pool.rows.filter(pl.col("query").is_in(mine.implode()))
@@ -63,13 +77,16 @@ def drawn_differences(
             update_rounds=pool.update_rounds,
             purpose=pool.settings.purpose,
         )
+        n_queries[name] = drawn.n_queries
         if drawn.n_queries >= MIN_QUERIES:
             found[name] = _estimate(drawn, units, vectors, measure, seed)
     known = {name: one for name, one in found.items() if one is not None}
     if "" not in known:
         return None
     differences = {name: one[0] for name, one in known.items()}
-    return DrawnDifferences(differences.pop(""), differences, {name: one[1] for name, one in known.items()})
+    values = {name: one[1] for name, one in known.items()}
+    untested = {name: n_queries[name] for name in names if name not in known}
+    return DrawnDifferences(differences.pop(""), differences, values, untested)
 
 
 def _estimate(

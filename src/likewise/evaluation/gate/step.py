@@ -86,6 +86,7 @@ def run_gate(
             notes += _hinges_on_shared(lists, decision, category, margin)
         else:
             decision = decide_gate(drawn.overall, drawn.categories, margin)
+            notes += filter(None, [drawn.note()])
     needed, to_label = None, pairs_to_label(lists, pairs, category)
     if drawn is not None:  # labels of other pairs than the drawn ones do not enter the estimates
         to_label = to_label.clear()

@@ -173,7 +173,7 @@ def main() -> None:
     if given.quick:
         print(table)
     else:
-        fill(PAGE, {"judges-photographs" if given.photographs else "judges-quality": table})
+        fill(PAGE, {"judges-photographs": table} if given.photographs else {"judges-quality": table})
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Twelve seasons of a catalog, updated against labelled anew. Fills docs/living.md, draws docs/seasons.svg.
 
     python docs/seasons.py [--replays N] [--work FOLDER] [--tuning]
-    python docs/seasons.py --photographs --data FOLDER [--replays N] [--work FOLDER]
+    python docs/seasons.py --photographs --data FOLDER [--replays N | --own-queries N] [--work FOLDER]
 
 A fifth of 600 items is exchanged in every season, and in the seventh half of all that had gone come back. After each
 season the pool grows as `likewise discover` grows it; beside it the same design is drawn anew over the same catalog,
@@ -22,7 +22,18 @@ import numpy as np
 from marks import fill, paragraph
 from photographs import MEASURED, photographs_bench
 from sampling_bench import Bench, wardrobe_bench
-from seasons_replay import COMEBACK, MEASURES, MODELS, N_QUERIES, N_SEASONS, Floats, Season, replay, save_pictures
+from seasons_replay import (
+    COMEBACK,
+    MEASURES,
+    MODELS,
+    N_QUERIES,
+    N_SEASONS,
+    Floats,
+    Season,
+    own_errors,
+    replay,
+    save_pictures,
+)
 
 from likewise.discovery.grow import SHARE_OF_DESIGN
 from likewise.discovery.step import Design
@@ -143,6 +154,28 @@ def labels_table(found: dict[Design, list[list[Season]]]) -> str:
     return "\n".join(rows)
 
 
+def own_queries_table(bench: Bench, models: tuple[str, ...], work: Path, n_replays: int) -> str:
+    """Errors that are not those of drawing queries: of the first pool, and of the updated ones."""
+    save_pictures(work / "pictures", bench.n_items)
+    errors = []
+    for seed in range(n_replays):
+        file = work / f"own-{bench.name}-{seed}.json"
+        if not file.exists():
+            with tempfile.TemporaryDirectory(dir=work) as folder:
+                rows = own_errors(bench, models, Path(folder), work / "pictures", "sampled", seed)
+            file.write_text(json.dumps(rows))
+        errors.append(json.loads(file.read_text()))
+    seasons = 100 * np.array(errors)
+    lines = ["| measure | first pool: mean error, points | after updates |", "|---|---|---|"]
+    for place, name in enumerate(MEASURES):
+        cells = (seasons[:, part, place] for part in (slice(0, 1), slice(1, None)))
+        said = " | ".join(f"{each.mean():+.1f} ± {standard_error(each, n_replays):.1f}" for each in cells)
+        lines.append(f"| {name} | {said} |".replace("-", "−"))
+    said = f"""{n_replays} replays, sampled; against all labels of the pool's own queries. {100 * bench.similar.mean():.1f} %
+    of all pairs are similar."""
+    return "\n".join(lines) + f"\n\n{paragraph(said)}"
+
+
 def draw(found: Sequence[Sequence[Season]], path: Path) -> None:
     """Left: one replay's estimates of three models against the truth. Right: labels, added up."""
     import matplotlib
@@ -184,6 +217,7 @@ def main() -> None:
     options.add_argument("--designs", default=",".join(REPLAYS))
     options.add_argument("--photographs", action="store_true")
     options.add_argument("--data", type=Path)
+    options.add_argument("--own-queries", type=int, help="only so many replays against the truth of their own queries")
     chosen = options.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
     seed = TUNING if chosen.tuning else REPORTED
@@ -191,6 +225,13 @@ def main() -> None:
         bench, models, name = photographs_bench(chosen.work, chosen.data), MEASURED, "photographs"
     else:
         bench, models, name = wardrobe(chosen.work, seed), MODELS, str(seed)
+    if chosen.own_queries:
+        table = own_queries_table(bench, models, chosen.work, chosen.own_queries)
+        if chosen.photographs:
+            fill(HERE / "living.md", {"living-photographs-queries": table})
+        else:
+            print(table)
+        return
     found = {
         design: replays(bench, models, chosen.work, name, design, max(2, round(share * chosen.replays)))
         for design, share in REPLAYS.items()

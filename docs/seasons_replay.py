@@ -136,11 +136,13 @@ class Stock:
             name: np.array([(one[name].value, *one[name].share_interval()) for one in by_model]) for name in MEASURES
         }
 
-    def truth(self) -> dict[str, Floats]:
-        """Every item as a query and every pair labelled."""
+    def truth(self, pool: Pool | None = None) -> dict[str, Floats]:
+        """Every pair labelled: of every item as a query, or of a pool's queries alone."""
         items = np.array(self.present)
-        similar = self.bench.similar[np.ix_(items, items)]
-        values = np.array([true_values(each[items] @ each[items].T, similar) for each in self.measured.values()])
+        asked = items if pool is None else items_of_images(pool.query_gallery.queries)
+        own, similar = asked[:, None] == items[None, :], self.bench.similar[np.ix_(asked, items)]
+        scores = (each[asked] @ each[items].T for each in self.measured.values())
+        values = np.array([true_values(np.where(own, -np.inf, each), similar) for each in scores])
         return dict(zip(MEASURES, values.T, strict=True))
 
     def labels(self, pool: Pool) -> pl.DataFrame:
@@ -167,8 +169,10 @@ class Stock:
 
 
 def true_values(scores: NDArray[np.float32], similar: NDArray[np.bool_]) -> tuple[float, float, float]:
-    """P@5, nDCG@10 and ROC_AUC by their formulas, over the queries (the last two: those with a similar item)."""
-    np.fill_diagonal(scores, -np.inf)
+    """P@5, nDCG@10 and ROC_AUC by their formulas, over the queries (the last two: those with a similar item).
+
+    The query itself has the lowest score.
+    """
     order = np.argsort(-scores, axis=1, kind="stable")[:, :-1]
     listed = np.take_along_axis(similar, order, 1)
     n_similar, n = listed.sum(axis=1), listed.shape[1]
@@ -196,3 +200,18 @@ def replay(
         kept, anew = ({}, {}) if design == "eds" else (stock.estimate(pool), stock.estimate(full))
         seasons.append(Season(number, len(stock.present), n_new, n_full, kept, anew, stock.truth()))
     return seasons
+
+
+def own_errors(
+    bench: Bench, models: tuple[str, ...], folder: Path, pictures: Path, design: Design, seed: int
+) -> list[list[float]]:
+    """Of the updated pools, a row for every season: mean error of each measure against the truth of their queries."""
+    stock, rows = Stock(bench, models, folder, pictures, design, seed), []
+    for number in range(N_SEASONS + 1):
+        if number:
+            stock.exchange(number)
+            stock.grow()
+        pool = read_pool(stock.workspace)
+        kept, truth = stock.estimate(pool), stock.truth(pool)
+        rows.append([float((kept[name][:, 0] - truth[name]).mean()) for name in MEASURES])
+    return rows

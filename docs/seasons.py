@@ -171,8 +171,8 @@ def own_queries_table(bench: Bench, models: tuple[str, ...], work: Path, n_repla
         cells = (seasons[:, part, place] for part in (slice(0, 1), slice(1, None)))
         said = " | ".join(f"{each.mean():+.1f} ± {standard_error(each, n_replays):.1f}" for each in cells)
         lines.append(f"| {name} | {said} |".replace("-", "−"))
-    said = f"""{n_replays} replays, sampled; against all labels of the pool's own queries. {100 * bench.similar.mean():.1f} %
-    of all pairs are similar."""
+    said = f"""{n_replays} replays, sampled; against all labels of the pool's own queries.
+    {100 * bench.similar.mean():.1f} % of all pairs are similar."""
     return "\n".join(lines) + f"\n\n{paragraph(said)}"
 
 

@@ -52,10 +52,10 @@ class Sizes:
     factors: str = "crops,optimiser,batch-norm,batch-size,miner,embedding-size"
     n_classes: int | None = None
     n_queries: int = 300
-    wardrobe_items: int = 400
-    most_of_a_type: int = 150
+    wardrobe_items: int = 240
+    most_of_a_type: int = 60
     emoji_items: int | None = None
-    drawn_items: int = 400
+    drawn_items: int = 240
     epochs: int = 3
 
 

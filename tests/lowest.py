@@ -18,6 +18,7 @@ NEEDS_MORE = (  # packages that the core does not install
     "api/test_evaluate_arrays.py::test_every_kind_of_input_gives_the_same_numbers",
     "api/test_results.py::test_what_extensions_return_shows_itself",
     "evaluation/test_hub.py",
+    "web/test_nonsense.py",
     "web/test_openapi.py",
 )
 

@@ -1,11 +1,13 @@
 """The files a stranger meets first agree with the code: one version, a wheel with every file, workflows that parse."""
 
+import ast
 import re
 import subprocess
 import sys
 import tarfile
 import tomllib
 import zipfile
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from tests.conftest import heavy_tests, not_run
 from tests.real.places import NO_DATA
 
 from .changed import paths_to_test
+from .lowest import CORE, NEEDS_MORE
 
 ROOT = Path(__file__).parents[1]
 
@@ -83,6 +86,31 @@ def test_what_changed_decides_which_tests_run() -> None:
     assert paths_to_test(["src/likewise/intervals.py"]) == ["tests/test_house.py", "tests/test_intervals.py"]
     assert "tests/status" in paths_to_test(["src/likewise/workspace.py"])
     assert "tests/labeling" in paths_to_test(["tests/labeling/test_store.py"])
+
+
+def test_the_tests_of_the_core_import_what_the_core_installs() -> None:
+    """`make lowest` has nothing else: a file that needs more must stand in its list."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+
+    def names(requirements: list[str]) -> set[str]:
+        found = {match[0].lower().replace("_", "-") for each in requirements if (match := re.match(r"[\w.-]+", each))}
+        return found - {"likewise"}
+
+    installed = names([*project["dependencies"], *extras["core-test"], *extras["sklearn"]])
+    others = names([each for extra in extras.values() for each in extra]) - installed
+    homes = packages_distributions()
+    wrong = []
+    for folder in CORE:
+        for file in (ROOT / "tests" / folder).rglob("*.py"):
+            if file.relative_to(ROOT / "tests").as_posix() in NEEDS_MORE:
+                continue
+            for node in ast.parse(file.read_text(encoding="utf-8")).body:
+                modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                modules += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+                needed = {home.lower() for module in modules for home in homes.get(module.partition(".")[0], [])}
+                wrong += [f"{file.name}: {home}" for home in needed & others]
+    assert "schemathesis" in others and wrong == []
 
 
 def _tracked() -> set[str]:

@@ -7,6 +7,7 @@ under noise and is better than all generators, one that sees `blend` under noise
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.catalog import read_catalog
-from likewise.discovery.designs.pair_features import VectorView
+from likewise.discovery.designs.pair_features import EncoderView, VectorView
 from likewise.discovery.designs.units import CatalogUnits
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.estimates.blocks import RankedBlock, best_per_unit, rank_block
@@ -32,6 +33,7 @@ DESCRIPTORS = ("colour", "layout", "shape", "texture", "blend")
 WARDROBE_NEW = ("attributes", "noisy blend", "colour+shape")
 MATERIALS_NEW = ("efficientnet-lite1", "efficientnet-lite2", "colour+shape")
 KS = (5, 10)
+MOST_KNOWN = 1000  # units whose similarities are all computed once
 POSITIVES = "positives"
 MEASURES_SHOWN = ("P@5", "Recall@5", "nDCG@5", "P@10", "Recall@10", "nDCG@10", "AP", "ROC_AUC", MICRO_AUC)
 Floats = NDArray[np.float64]
@@ -94,12 +96,15 @@ class Bench:
         kept = min(depth, self.n_items - 1)
         return [order[queries][:, :kept].astype(np.int64) for order in self.ranked.order[: self.n_generators]]
 
-    def views(self, queries: Ints) -> list["KnownView"]:
-        """What the generators' `VectorView` would say, from what is computed once."""
+    def views(self, queries: Ints) -> Sequence[EncoderView]:
+        """The generators' views of some queries."""
         return self.every_view(queries)[: self.n_generators]
 
-    def every_view(self, queries: Ints) -> list["KnownView"]:
-        """Of all models."""
+    def every_view(self, queries: Ints) -> Sequence[EncoderView]:
+        """Those of all models: what `VectorView` would say, from what is computed once where that is not too large."""
+        if self.n_items > MOST_KNOWN:
+            units = self.units(queries)
+            return [VectorView.of(one[self.query_image[queries]], one, units) for one in self.vectors]
         return [
             KnownView(one[queries], units, between[np.ix_(queries, queries)])
             for one, (units, between) in zip(self.ranked.scores, self._similarities, strict=True)

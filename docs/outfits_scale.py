@@ -55,10 +55,12 @@ def main() -> None:
     for setting in chosen:
         (given.folder / setting.name).mkdir(parents=True, exist_ok=True)
         make_vectors(given.folder / setting.name / "vectors.npy", clustered=setting.clustered)
-        block = "outfits-scale" if setting is RANDOM else "outfits-scale-near"
-        fill(PAGE, {block: table([measured(setting, given.folder, n) for n in setting.sizes])})
-    if NEAR in chosen:
-        fill(PAGE, {"outfits-scale-index": index_sentence(measured(NEAR, given.folder, 0))})
+        rows = table([measured(setting, given.folder, n) for n in setting.sizes])
+        if setting is RANDOM:
+            fill(PAGE, {"outfits-scale": rows})
+        else:
+            index = index_sentence(measured(setting, given.folder, 0))
+            fill(PAGE, {"outfits-scale-near": rows, "outfits-scale-index": index})
 
 
 def measured(setting: Setting, folder: Path, n: int) -> dict[str, float]:
@@ -87,7 +89,7 @@ def make_vectors(path: Path, *, clustered: bool) -> None:
 
 
 def make_outfits(path: Path, n: int, n_categories: int) -> None:
-    """Item i is of category i modulo their number; items of an outfit are neighbours in their numbers, so they recur."""
+    """Item i is of category i modulo their number; items of an outfit are neighbours in number, so they recur."""
     if path.exists():
         return
     rng = np.random.default_rng(n)

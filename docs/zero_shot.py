@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 from marks import fill
-from zero_shot_pages import towers_block, zero_shot_blocks
+from zero_shot_pages import towers_blocks, zero_shot_blocks
 
 from likewise.catalog import make_catalog
 from likewise.conditional.combiner import SETTINGS as COMBINER_SETTINGS
 from likewise.conditional.combiner import read_combiner
-from likewise.conditional.composers import ComposerMethod
+from likewise.conditional.composers import ComposerMethod, ImageAndText
 from likewise.conditional.evaluate import TaskResults, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.methods import get_methods
@@ -104,6 +104,8 @@ TOWERS: dict[str, dict[str, Any]] = {
 }
 """Towers that are compared on the validation sets, with the Combiner of the first arm; the first is used."""
 ARM_SEEDS = SEEDS[:1]
+FIXED_WEIGHTS = (30, 40, 50, 60, 70, 80)
+"""Of the text, in percent."""
 BASELINES = ("image", "text", "image+text", "image+text:unscaled", "late-fusion")
 WORDS = ("focus_object", "change_object")
 
@@ -272,6 +274,7 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
         "differences": {title: each["differences"] for title, each in found.items()},
         "choices": choices,
         "compared": compared,
+        "weights": stored(work, "weights", partial(fixed_weights, towers[0], data, work)),
         "chosen": chosen,
         "n_validate": n_validate,
         "towers": [{**each["held_out"], "n_images": each["n_images"]} for each in learned],
@@ -302,7 +305,10 @@ def towers_alone(data: Path, work: Path, text: str) -> dict[str, Any]:
     n_validate = {
         test.title: templates_of(workspace_of(test.workspace, data, work), test).height for test in VALIDATION
     }
-    return {"n_validate": n_validate, "compared": compare_towers(photographs, learning_settings(text), data, work)}
+    compared = compare_towers(photographs, learning_settings(text), data, work)
+    first = tower_of(photographs, work, "tower0", learning_settings(text))
+    weights = stored(work, "weights", partial(fixed_weights, first, data, work))
+    return {"n_validate": n_validate, "compared": compared, "weights": weights}
 
 
 def file_name(name: str) -> str:
@@ -359,7 +365,7 @@ def study_row(
     for seed in ARM_SEEDS:
         name, settings = f"{file_name(arm.name)}-{seed}", replace(arm.settings, seed=seed)
         folders.append(combiner_of(photographs, towers[seed], work, name, arm.triplets, settings))
-    found = [validation_scores(towers[seed], folders[seed], data, work) for seed in ARM_SEEDS]
+    found = [validation_scores(towers[seed], [trained(folders[seed])], data, work) for seed in ARM_SEEDS]
     mean = {
         method: {title: float(np.mean([each[method][title] for each in found])) for title in values}
         for method, values in found[0].items()
@@ -375,13 +381,25 @@ def tower_row(
     place = list(TOWERS).index(name)
     tower = tower_of(photographs, work, f"tower0{f'-{place}' if place else ''}", settings)
     folder = combiner_of(photographs, tower, work, f"tower{place}", ARMS[0].triplets, ARMS[0].settings)
-    return {"tower": name, **validation_scores(tower, folder, data, work)}
+    return {"tower": name, **validation_scores(tower, [trained(folder)], data, work)}
 
 
-def validation_scores(tower: TwoTower, folder: Path, data: Path, work: Path) -> dict[str, dict[str, float]]:
+def trained(folder: Path) -> ConditionalMethod:
+    return ComposerMethod(read_combiner(folder, COMBINER_NAME))
+
+
+def fixed_weights(tower: TwoTower, data: Path, work: Path) -> dict[str, dict[str, float]]:
+    """weight of the text, in percent -> validation set -> Recall@1 of image + text."""
+    sums = [ComposerMethod(ImageAndText(percent / 100, str(percent))) for percent in FIXED_WEIGHTS]
+    found = validation_scores(tower, sums, data, work)
+    return {each.name: found[each.name] for each in sums}
+
+
+def validation_scores(
+    tower: TwoTower, more: Sequence[ConditionalMethod], data: Path, work: Path
+) -> dict[str, dict[str, float]]:
     """method -> validation set -> Recall@1 over its templates, of all tasks together."""
     found: dict[str, dict[str, float]] = {}
-    more = [ComposerMethod(read_combiner(folder, COMBINER_NAME))]
     for test in VALIDATION:
         workspace = workspace_of(test.workspace, data, work)
         for method, tasks in score(workspace, tower, more, templates_of(workspace, test)).items():
@@ -403,10 +421,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--text", default="minilm", help="the sentence encoder: minilm, or a folder")
-    parser.add_argument("--towers", action="store_true", help="the table that compares towers, and no other")
+    parser.add_argument("--towers", action="store_true", help="the tables of towers and of fixed weights, and no other")
     asked = parser.parse_args()
     if asked.towers:
-        fill(DOCS / "combiner.md", towers_block(towers_alone(asked.data, asked.work, asked.text)))
+        fill(DOCS / "combiner.md", towers_blocks(towers_alone(asked.data, asked.work, asked.text)))
         return
     kept = asked.work / "zero_shot.json"
     if not kept.exists():

@@ -19,11 +19,11 @@ def zero_shot_blocks(found: dict[str, Any]) -> dict[str, str]:
         "combiner-zero-shot-tasks": _tasks(found["tables"]),
         "combiner-zero-shot-training": paragraph(_training(found)),
         "combiner-zero-shot-choices": _choices(found),
-    } | towers_block(found)
+    } | towers_blocks(found)
 
 
-def towers_block(found: dict[str, Any]) -> dict[str, str]:
-    return {"combiner-zero-shot-towers": _towers(found)}
+def towers_blocks(found: dict[str, Any]) -> dict[str, str]:
+    return {"combiner-zero-shot-towers": _towers(found), "combiner-zero-shot-weights": _weights(found)}
 
 
 def _averages(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -194,3 +194,12 @@ def _towers(found: dict[str, Any]) -> str:
         cells = [f"{100 * row[method][name]:.1f}" for name in sets for method in methods]
         lines.append(f"| {row['tower']} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def _weights(found: dict[str, Any]) -> str:
+    sets = list(found["n_validate"])
+    lines = ["| weight of the text | " + " | ".join(sets) + " | mean |", "|---|" + "---:|" * (len(sets) + 1)]
+    for weight, row in found["weights"].items():
+        lines.append(f"| {weight} % | {_cells(row, sets)} |")
+    combiner = found["compared"][0]["Combiner"]
+    return "\n".join([*lines, f"| *Combiner* | {_cells(combiner, sets)} |"])

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,7 +15,6 @@ from likewise.conditional.combiner import (
     CombinerShape,
     TrainedCombiner,
     combiner_module,
-    force_gate,
     read_combiner,
     write_combiner,
 )
@@ -47,6 +47,17 @@ def untrained(dim: int, kind: str = "gated") -> TrainedCombiner:
         torch.manual_seed(0)
         shape = CombinerShape(dim, kind=kind)
         return TrainedCombiner(combiner_module(shape), shape, "hf:somewhere")
+
+
+def force_gate(module: Any, towards: float) -> None:
+    """Leave nothing but the gate, shut at the image (-inf) or at the text (+inf)."""
+    import torch
+
+    with torch.no_grad():
+        for layer in (module.output, module.gate):
+            layer.weight.zero_()
+            layer.bias.zero_()
+        module.gate.bias.fill_(towards)
 
 
 @pytest.mark.parametrize(("towards", "baseline"), [(np.inf, TextOnly()), (-np.inf, ImageOnly())])

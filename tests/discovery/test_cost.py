@@ -12,7 +12,6 @@ from likewise.discovery.pool import POOL_SCHEMA
 from likewise.discovery.positive_model import fit_logistic, fit_positives, rank_features
 from likewise.discovery.prevalence import (
     bounded_error,
-    chebyshev_bound,
     chebyshev_error,
     lower_bound,
     map_estimate,
@@ -61,11 +60,13 @@ def test_published_run() -> None:
 
 
 def test_chebyshev() -> None:
-    assert chebyshev_bound(0.001, 2000, 0.01) == pytest.approx(0.001 * 0.999 / (2000 * 0.0001))
-    assert chebyshev_bound(0.5, 1, 0.01) == 1.0
-    assert chebyshev_bound(0.001, 2000, chebyshev_error(0.001, 2000, 0.05)) == pytest.approx(0.05)
+    def bound(p: float, n_random: int, error: float) -> float:
+        """VSD's Eq. 3: how probable an error is, at most."""
+        return p * (1.0 - p) / (n_random * error**2)
+
+    assert bound(0.001, 2000, chebyshev_error(0.001, 2000, 0.05)) == pytest.approx(0.05)
     assert random_pairs_needed(0.01, 0.05) == 2000
-    assert chebyshev_bound(0.0099, random_pairs_needed(0.01, 0.05), 0.01) < 0.05
+    assert bound(0.0099, random_pairs_needed(0.01, 0.05), 0.01) < 0.05
     assert bounded_error(2000) == pytest.approx(0.01) and bounded_error(10) is None
     with pytest.raises(LikewiseError, match="between 0 and 1"):
         random_pairs_needed(0, 0.5)

@@ -26,7 +26,7 @@ from likewise.evaluation.bundles.evaluate import (
 )
 from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.exchange.labels_import import import_labels
-from likewise.evaluation.exchange.labels_io import write_labels_file
+from likewise.evaluation.exchange.labels_io import labels_content
 from likewise.evaluation.exchange.run_models import JUDGED, list_judged, list_run_candidates, run_tag
 from likewise.evaluation.exchange.trec import TrecRun, read_run, write_run
 from likewise.evaluation.exchange.vectors_io import align_vectors
@@ -284,7 +284,7 @@ def test_imported_labels_claim_no_experts(made: WorkspaceFolder, tmp_path: Path)
     shutil.copytree(made.path, copy.path)
     settings = json.loads(copy.settings_file.read_text())
     copy.settings_file.write_text(json.dumps(settings | {"root": str(made.root)}))
-    write_labels_file(pl.read_parquet(made.labels_file), tmp_path / "tags.json")
+    (tmp_path / "tags.json").write_bytes(labels_content(pl.read_parquet(made.labels_file), ".json"))
     import_labels(copy, tmp_path / "tags.json", replace=True)
     bundle = make_bundle(copy, tmp_path / "b", **ABOUT)
     assert bundle.card["labels"]["labelled_by"] == "not known (the labels were imported without votes)"

@@ -14,11 +14,12 @@ from likewise.evaluation.bundles.bundle import make_bundle
 from likewise.evaluation.bundles.evaluate import evaluate_bundle
 from likewise.evaluation.exchange.labels_export import export_labels
 from likewise.evaluation.exchange.labels_import import import_labels
-from likewise.evaluation.exchange.labels_io import read_labels_file, write_labels_file
+from likewise.evaluation.exchange.labels_io import read_labels_file
 from likewise.evaluation.step import evaluate
 from likewise.labeling.state import read_labels_note
 from likewise.labeling.step import read_labels
 from likewise.workspace import WorkspaceFolder
+from tests.evaluation.label_files import write_labels_file
 from tests.evaluation.labelled_workspace import make_labelled
 
 GRADED = pl.DataFrame(

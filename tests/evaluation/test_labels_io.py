@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from likewise.discovery.pool import IMPORTED
 from likewise.errors import LikewiseError
 from likewise.evaluation.exchange.labels_import import import_labels
-from likewise.evaluation.exchange.labels_io import LABEL_SCHEMA, read_labels_file, write_labels_file
+from likewise.evaluation.exchange.labels_io import LABEL_SCHEMA, read_labels_file
 from likewise.labeling import read_votes_file
 from likewise.labeling.state import read_labels_note
 from likewise.labeling.step import read_labels
 from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
+from tests.evaluation.label_files import write_labels_file
 
 ENDINGS = (".json", ".qrels", ".csv", ".tsv", ".parquet")
 

@@ -19,7 +19,7 @@ from likewise.evaluation.incomplete import auc_bounds, next_pairs, open_pairs, u
 from likewise.evaluation.key_hashes import FNV_PRIME, FNV_START, key_hashes, mix_hash_bits
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.measures import VSD_MRR, Recall_cap, Success, bpref, nDCG
-from likewise.evaluation.pairs import JudgedPairs, relabel_pairs, select_pairs
+from likewise.evaluation.pairs import JudgedPairs, select_pairs
 from likewise.evaluation.pool_recall import pool_recall
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.sampled_negatives import NegativeSampling, sample_negatives
@@ -356,9 +356,8 @@ def test_recall_of_the_pool_by_hand() -> None:
     )
 
 
-def test_relabelling_takes_pairs_out(rng: np.random.Generator) -> None:
+def test_selecting_takes_pairs_out(rng: np.random.Generator) -> None:
     pairs = random_pairs(rng, n_queries=3)
-    label = pairs.label.copy()
-    label[:5] = -1
-    assert len(relabel_pairs(pairs, label)) == len(pairs) - 5
-    assert len(select_pairs(pairs, label >= 0)) == len(pairs) - 5
+    kept = select_pairs(pairs, np.arange(len(pairs)) >= 5)
+    assert kept.label.tolist() == pairs.label[5:].tolist()
+    assert (kept.queries, kept.gallery) == (pairs.queries, pairs.gallery)

@@ -13,7 +13,6 @@ from ir_measures import AP, Judged, P
 
 from likewise.errors import LikewiseError
 from likewise.evaluation.discovery import EncoderScores, score_encoder
-from likewise.evaluation.exchange.labels_io import write_labels_file
 from likewise.evaluation.exchange.run_models import (
     BY_ITEM,
     JUDGED,
@@ -26,6 +25,7 @@ from likewise.evaluation.exchange.run_models import (
 from likewise.evaluation.exchange.trec import TrecRun, read_run, run_text, write_run
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs
 from likewise.neighbours.scores import Floats
+from tests.evaluation.label_files import write_labels_file
 
 from .judging import result_table
 

@@ -111,7 +111,7 @@ def read_labels(path: Path) -> None:
 
 
 def place_labels(name: str) -> Callable[[Path], Path]:
-    from likewise.evaluation.exchange.labels_io import write_labels_file
+    from tests.evaluation.label_files import write_labels_file
 
     def place(folder: Path) -> Path:
         labels = (

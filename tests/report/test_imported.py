@@ -5,10 +5,10 @@ from pathlib import Path
 import polars as pl
 
 from likewise.evaluation.exchange.labels_import import import_labels
-from likewise.evaluation.exchange.labels_io import write_labels_file
 from likewise.evaluation.step import evaluate
 from likewise.report import write_report
 from likewise.workspace import WorkspaceFolder
+from tests.evaluation.label_files import write_labels_file
 from tests.report.test_page import Page
 
 

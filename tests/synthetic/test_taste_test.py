@@ -9,7 +9,7 @@ import pytest
 
 from likewise.errors import LikewiseError
 from likewise.outfits.bundle import OutfitTest, open_test, write_test
-from likewise.outfits.dimensions import AAT_PLAN, SUB_DIMENSIONS
+from likewise.outfits.dimensions import AAT_PLAN
 from likewise.synthetic import ATTRIBUTE_NAMES, DIMENSIONS, compatibility_many
 from likewise.synthetic.outfits.aat_questions import Attributes, make_aat
 from likewise.synthetic.outfits.taste_test import N_ITEMS, Scale, make_lat, make_wardrobe_test, wardrobe_items
@@ -46,7 +46,7 @@ def test_aat_follows_the_plan_and_its_choices_differ_in_one_attribute_of_the_dim
         assert len(shown) == 5
         assert len({(row[name], row["item"]) for row in shown}) == 5  # one item, or a wrong value on another drawing
         assert len({row["item"] for row in shown}) == max(values.count(value) for value in values)
-    assert counted == {(name, sub): AAT_PLAN[name][sub] for name, sub in SUB_DIMENSIONS}
+    assert counted == {(name, sub): n for name, subs in AAT_PLAN.items() for sub, n in subs.items()}
 
 
 def test_the_right_choice_wins_its_dimension_and_no_other_dimension_moves() -> None:

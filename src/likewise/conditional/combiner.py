@@ -107,17 +107,6 @@ def _gated(shape: CombinerShape) -> "nn.Module":
     return module
 
 
-def force_gate(module: "nn.Module", towards: float) -> None:
-    """Leave nothing but the gate, shut at the image (-inf) or at the text (+inf)."""
-    torch = import_optional("torch", "the Combiner")
-    part: Any = module
-    with torch.no_grad():
-        for layer in (part.output, part.gate):
-            layer.weight.zero_()
-            layer.bias.zero_()
-        part.gate.bias.fill_(towards)
-
-
 @dataclass(frozen=True)
 class TrainedCombiner:
     """A composer that `likewise condition train` made for one two-tower encoder."""

@@ -67,13 +67,8 @@ def map_estimate(p_lower_bound: float, n_random_positive: int, n_random: int) ->
     return max(p_lower_bound, n_random_positive / n_random) if n_random else p_lower_bound
 
 
-def chebyshev_bound(p: float, n_random: int, error: float) -> float:
-    """An upper bound on the probability that the estimate is off by `error` or more (Eq. 3), at most 1."""
-    return min(1.0, p * (1.0 - p) / (n_random * error**2))
-
-
 def chebyshev_error(p: float, n_random: int, probability: float) -> float:
-    """The error that the estimate exceeds with at most this probability: Eq. 3 solved for eps."""
+    """The error that the estimate exceeds with at most this probability: Eq. 3, p (1 - p) / (b eps^2), for eps."""
     return sqrt(p * (1.0 - p) / (n_random * probability))
 
 

@@ -21,7 +21,6 @@ from likewise.workspace import WorkspaceFolder, write_parquet
 
 RankBand = tuple[int, int]
 """First and last rank, zero-based, both included."""
-DEFAULT_BANDS: tuple[RankBand, ...] = ((0, 5), (6, 19), (20, 99), (100, 499))
 BAND_SCHEMA = pl.Schema(
     {**dict.fromkeys(PAIR, pl.String), "first_rank": pl.Int64, "last_rank": pl.Int64, "n_pairs": pl.Int64}
 )

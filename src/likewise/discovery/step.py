@@ -33,7 +33,6 @@ CHANGES = {
 NO_QUERIES = "none of its queries is in the catalog any more"
 Design = Literal["eds", "sampled", "adaptive"]
 LABELS_PER_QUERY = 25
-ROUNDS = 5
 
 
 @dataclass(frozen=True)

@@ -118,8 +118,3 @@ def against_negatives(pairs: JudgedPairs, query: Ints, candidate: Ints) -> Judge
         label=np.concatenate([pairs.label[positive], np.zeros(len(query), np.int8)]),
         grade=None,
     )
-
-
-def relabel_pairs(pairs: JudgedPairs, label: NDArray[np.int8]) -> JudgedPairs:
-    """The same pairs under other labels, without grades; -1 takes a pair out."""
-    return select_pairs(replace(pairs, label=label, grade=None), label >= 0)

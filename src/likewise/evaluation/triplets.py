@@ -72,11 +72,6 @@ class TripletAgreement:
         """Triplets left out of the majority because people were divided evenly."""
         return int((self.votes_close == self.votes_far).sum())
 
-    @property
-    def n_choice_ties(self) -> int:
-        """Triplets whose candidates are equally similar to the model; they count one half."""
-        return int((self.choice == 0.5).sum())
-
     def n_triplets(self, measure: str) -> int:
         return len(self.choice) - (self.n_vote_ties if measure == MAJORITY else 0)
 

@@ -21,11 +21,6 @@ class PairLabel:
     not_similar: int | None
     cannot_tell: int | None
 
-    @property
-    def is_split(self) -> bool:
-        """Whether experts gave both answers."""
-        return bool(self.similar) and bool(self.not_similar)
-
 
 @dataclass
 class LabelReader:

@@ -18,7 +18,6 @@ AAT_PLAN: dict[str, dict[str, int]] = {
     "balance": dict.fromkeys(("silhouette", "simple & complicated", "proportion"), 3),
 }
 DIMENSIONS: tuple[str, ...] = tuple(AAT_PLAN)
-SUB_DIMENSIONS: tuple[tuple[str, str], ...] = tuple((name, sub) for name, subs in AAT_PLAN.items() for sub in subs)
 
 
 def check_dimension(dimension: str, sub_dimension: str) -> None:

@@ -71,15 +71,6 @@ def sample_experts(n: int, seed: int = 0) -> list[SimulatedExpert]:
     return experts
 
 
-def true_labels(catalog: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
-    """The documented truth: query, candidate, similarity, label (0 or 1), sorted by pair."""
-    pairs = pairs.select(PAIR).unique().sort(PAIR)
-    items, rows, columns = _item_rows(catalog, pairs)
-    true = similarity(items, rows, columns)
-    label = (true >= SIMILAR_AT).astype(np.int8)  # in NumPy: single precision on both sides, as the wardrobe compares
-    return pairs.with_columns(similarity=pl.Series(true), label=pl.Series(label))
-
-
 def simulate_votes(
     catalog: pl.DataFrame, pairs: pl.DataFrame, experts: Sequence[SimulatedExpert], seed: int = 0
 ) -> pl.DataFrame:

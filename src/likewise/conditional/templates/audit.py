@@ -14,7 +14,7 @@ from likewise.conditional.templates.annotations import ImageAnnotations
 from likewise.conditional.templates.matching import (
     NO,
     YES,
-    AttributeMatching,
+    Matching,
     ObjectMatching,
     scene_overlap,
     task_matching,
@@ -78,9 +78,7 @@ def _repeated(template: dict[str, Any], digests: Mapping[str, str]) -> Iterator[
             named.setdefault(digest, image)
 
 
-def _valid(
-    template: dict[str, Any], rule: AttributeMatching | ObjectMatching, row_of: dict[str, int]
-) -> Iterator[tuple[str, str]]:
+def _valid(template: dict[str, Any], rule: Matching, row_of: dict[str, int]) -> Iterator[tuple[str, str]]:
     condition = _condition(template, rule)
     pictures = [template["reference"], template["target"], *template["gallery"]]
     missing = [image for image in pictures if image not in row_of]
@@ -128,7 +126,7 @@ def _published(
         yield TEXT_ONLY_SUFFICES, "no distractor has the object"
 
 
-def _condition(template: dict[str, Any], rule: AttributeMatching | ObjectMatching) -> int | None:
+def _condition(template: dict[str, Any], rule: Matching) -> int | None:
     """Which condition of the rule a template asks for; a published one says it only by its text."""
     wanted = template.get("value") or template["condition"]
     kind = template.get("attribute")

@@ -16,7 +16,7 @@ import polars as pl
 
 from likewise.conditional.protocol import NEGATION_TASKS, TASKS, TEMPLATE_SCHEMA
 from likewise.conditional.templates.annotations import Bools, ImageAnnotations, Ints
-from likewise.conditional.templates.matching import NO, YES, AttributeMatching, ObjectMatching, Verdicts, task_matching
+from likewise.conditional.templates.matching import NO, YES, Matching, ObjectMatching, Verdicts, task_matching
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
 
@@ -70,7 +70,7 @@ class _Builder:
 
     def __post_init__(self) -> None:
         self.focus = self.task.startswith("focus")
-        self.matching: AttributeMatching | ObjectMatching = task_matching(self.task, self.annotations)
+        self.matching: Matching = task_matching(self.task, self.annotations)
         self.used: set[tuple[int, int]] = set()
         self.hard_distractors = True
 

@@ -7,9 +7,9 @@ Overlap of two scenes is |A ∩ B| / |A ∪ B| of their objects without the cond
 at most `OTHER_SCENE` is unlike, between them nobody decides and the picture is not used.  A negated condition ("not
 striped", "without hat") is met by what surely lacks it.
 
-How like two pictures are when nothing is asked (`shared`) is how many annotations they have in common; a distractor
-that shares as much with the reference as the target does is a *hard
-distractor*: the picture alone does not decide between the two.
+How like two pictures are when nothing is asked (`n_shared`) is how many annotations they have in common; a distractor
+that shares as much with the reference as the target does is a *hard distractor*: the picture alone does not decide
+between the two.
 """
 
 from dataclasses import dataclass
@@ -34,6 +34,10 @@ MIN_SCENE_OBJECTS = 2
 
 class Matching(Protocol):
     """The rule of a task: the right answer is like the reference and meets the condition."""
+
+    @property
+    def distractor_kinds(self) -> tuple[str, str]:
+        """In words: like the reference without the condition, and the other way round."""
 
     @property
     def n_conditions(self) -> int: ...
@@ -159,7 +163,7 @@ def scene_overlap(annotations: ImageAnnotations, reference: int, condition: int)
     return np.asarray(shared / np.maximum(sizes + len(scene) - shared, 1), np.float64)
 
 
-def task_matching(task: str, annotations: ImageAnnotations) -> AttributeMatching | ObjectMatching:
+def task_matching(task: str, annotations: ImageAnnotations) -> Matching:
     """The rule of a task."""
     negated = task in NEGATION_TASKS
     rule = AttributeMatching if task.endswith("attribute") else ObjectMatching

@@ -34,7 +34,6 @@ from likewise.untrusted import (
     read_untrusted_parquet,
     tidy_headers,
 )
-from likewise.workspace import discard_result, write_atomically
 
 LABEL_SCHEMA = pl.Schema({"query": pl.String, "candidate": pl.String, "label": pl.Int8})
 QRELS_ENDINGS = (".qrels", ".qrel", ".txt")
@@ -140,15 +139,10 @@ def _read_values(labels: list[Written], grades: list[Written], positive_from: fl
     return _Values([None if one is None else int(one) for one in binary.grades], beside.grades, None)
 
 
-def write_labels_file(labels: pl.DataFrame, path: Path) -> None:
-    """Write labels in the form the ending asks for; the same labels give the same bytes."""
-    content = labels_content(labels, path.suffix.lower(), str(path))
-    write_atomically(path, lambda file: discard_result(file.write(content)))
-
-
 def labels_content(labels: pl.DataFrame, ending: str, name: str = "") -> bytes:
     """A file of labels: Parquet with every column; CSV with grade, split and design; VSD's JSON and TREC's as read.
 
+    The same labels give the same bytes.
     Rows without a label (drawn, not judged) are written by the forms that carry the design, and by no other.
     """
     labels = labels.sort(PAIR)

@@ -1,24 +1,20 @@
 """The owner's pages of tests of taste in the making: where each stands, going on, closing, choices changed by hand."""
 
-from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from fastapi import APIRouter, Form, HTTPException, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
-from likewise.errors import LikewiseError
-from likewise.labeling.store.engine import StoreError
 from likewise.outfits.builder import OutfitTestBuilder, list_builders
 from likewise.outfits.factors import count_factors
 from likewise.outfits.publish import read_factor_tags, replace_distractor
 from likewise.outfits.stages import BuildStatus, advance_test_stages
 from likewise.outfits.web.views import drafts_view, plan_view, questions_view, tests_view
-from likewise.web.access import CsrfForm, CurrentOwner, CurrentSite
+from likewise.web.access import CsrfForm, CurrentOwner, CurrentSite, or_bad_request
 from likewise.web.pages import render
 from likewise.web.site import Site
 
 router = APIRouter(prefix="/owner/outfits", include_in_schema=False)
-T = TypeVar("T")
 Text = Annotated[str, Form(min_length=1, max_length=500)]
 
 
@@ -32,7 +28,7 @@ def go_on(
     name: str, request: Request, who: CurrentOwner, site: CurrentSite, close: Annotated[str, Form(max_length=5)] = ""
 ) -> Response:
     builder = _builder(site, name)
-    status = or_refuse(lambda: advance_test_stages(builder, site.engine, close=close == "yes"))
+    status = or_bad_request(lambda: advance_test_stages(builder, site.engine, close=close == "yes"))
     return _page(request, site, {name: status})
 
 
@@ -41,7 +37,7 @@ def questions(
     name: str, request: Request, who: CurrentOwner, site: CurrentSite, page: Annotated[int, Query(ge=1, le=10_000)] = 1
 ) -> Response:
     builder = _builder(site, name)
-    view = or_refuse(lambda: questions_view(site, builder, page))
+    view = or_bad_request(lambda: questions_view(site, builder, page))
     return render(request, "outfits/questions.html", name=name, view=view)
 
 
@@ -56,7 +52,7 @@ def change(
     page: Annotated[int, Form(ge=1, le=10_000)] = 1,
 ) -> Response:
     builder = _builder(site, name)
-    or_refuse(lambda: replace_distractor(builder, site.engine, question, old, new))
+    or_bad_request(lambda: replace_distractor(builder, site.engine, question, old, new))
     return RedirectResponse(f"/owner/outfits/{name}/questions?page={page}#{question}", 303)
 
 
@@ -77,13 +73,3 @@ def _builder(site: Site, name: str) -> OutfitTestBuilder:
     if not found:
         raise HTTPException(404, "there is no such test: begin with likewise outfits make-test")
     return found[0]
-
-
-def or_refuse(do: Callable[[], T]) -> T:
-    """A mistake of the person's becomes one sentence, not an error of the site's."""
-    try:
-        return do()
-    except StoreError:
-        raise
-    except LikewiseError as error:
-        raise HTTPException(400, str(error).rstrip(".")) from error

@@ -28,7 +28,7 @@ from likewise.catalog import read_catalog
 from likewise.discovery.designs.drawn_pool import sampled_pool
 from likewise.discovery.pool import QueryGallery
 from likewise.discovery.step import Pool, PoolSettings
-from likewise.evaluation.gate.decision import UNDECIDED, BoundedDifferences, Evidence, decide_gate
+from likewise.evaluation.gate.decision import BoundedDifferences, Evidence, decide_gate
 from likewise.evaluation.gate.drawn_labels import drawn_differences
 from likewise.evaluation.gate.labels_needed import labelling_order, labels_needed
 from likewise.evaluation.gate.list_differences import ListComparison, compare_lists
@@ -107,7 +107,7 @@ class Asked:
 
     def add(self, n_asked: int, told: BoundedDifferences) -> None:
         self.asked.append(n_asked)
-        self.decided += decide_gate(told, {}, MARGIN).verdict != UNDECIDED
+        self.decided += decide_gate(told, {}, MARGIN).verdict != "undecided"
 
 
 def make_shop(bench: Bench, category: NDArray[np.str_], generators: tuple[str, ...], rng: Rng) -> Shop:
@@ -306,7 +306,7 @@ def gate_once(
     row.before.add(bounds, of_categories(bounds, category), loss, good)
     whole = answer(shop, lists, queries, len(lists.query)).bounds()
     row.after.add(whole, of_categories(whole, category), loss, good)
-    if decide_gate(bounds, {}, MARGIN).verdict == UNDECIDED:
+    if decide_gate(bounds, {}, MARGIN).verdict == "undecided":
         needed = labels_needed(lists, MARGIN, seed)
         if needed.n_labels is not None:
             told = answer(shop, lists, queries, needed.n_labels).bounds()

@@ -234,15 +234,16 @@ def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson 
 
     from likewise.catalog import read_catalog
     from likewise.discovery.proposals import random_pairs
+    from likewise.discovery.stored_pool import read_stored_pool
     from likewise.evaluation.ranking_stability import ranking_stability
     from likewise.evaluation.stopping.step import goal_status
     from likewise.labeling.dashboard import read_dashboard
-    from likewise.workspace import read_json
 
     target = open_workspace(workspace)
     if database is None and not target.votes_file.exists():
         raise LikewiseError(f"{workspace} holds no votes yet: start with `likewise label serve {quoted(workspace)}`.")
-    n_all = read_json(target.pool_settings_file)["n_all_pairs"] if target.pool_settings_file.exists() else None
+    pool = read_stored_pool(target)
+    n_all = None if pool is None else pool.n_all_pairs
     with open_votes_database(target, database) as engine:
         dashboard = read_dashboard(engine, n_all, random_pairs(target), read_catalog(target)["image"])
     stability = ranking_stability(target)

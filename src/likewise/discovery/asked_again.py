@@ -1,15 +1,16 @@
 """`discover` asked again where a pool is: for the next round of it, or for what it holds already."""
 
-from likewise.discovery.step import PoolSettings, complete_settings, pool_part, stored_settings
-from likewise.workspace import WorkspaceFolder, read_json
+from likewise.discovery.step import PoolSettings, complete_settings, pool_part
+from likewise.discovery.stored_pool import read_stored_pool
+from likewise.workspace import WorkspaceFolder
 
 
 def waits_for_next_round(workspace: WorkspaceFolder, settings: PoolSettings) -> bool:
     """Whether these settings are those of the adaptive pool that is here: then asking again asks for a round."""
-    if settings.design != "adaptive" or not pool_part(workspace).usable:
+    stored = read_stored_pool(workspace)
+    if stored is None or settings.design != "adaptive" or not pool_part(workspace).usable:
         return False
-    note = read_json(workspace.pool_settings_file)
-    return stored_settings(note) == complete_settings(settings, len(note["queries"]))
+    return stored.settings == complete_settings(settings, len(stored.queries))
 
 
 def asks_nothing_new(workspace: WorkspaceFolder, settings: PoolSettings, *, by_default: bool) -> bool:
@@ -17,12 +18,12 @@ def asks_nothing_new(workspace: WorkspaceFolder, settings: PoolSettings, *, by_d
 
     With no choice made (`by_default`) that is the one that grew with its catalog, or was drawn with every encoder.
     """
-    if pool_part(workspace).state != "current":
+    found = read_stored_pool(workspace)
+    if found is None or pool_part(workspace).state != "current":
         return False
-    note = read_json(workspace.pool_settings_file)
-    stored, has_grown = stored_settings(note), len(note["versions"]) > 1
+    stored, has_grown = found.settings, len(found.versions) > 1
     if by_default:
         return has_grown or (stored.design != "eds" and set(stored.generators) == set(settings.generators))
     if settings.design != "eds":
-        settings = complete_settings(settings, len(note["queries"]))
+        settings = complete_settings(settings, len(found.queries))
     return has_grown and stored == settings

@@ -29,12 +29,14 @@ from likewise.discovery.engines import SearchEngine
 from likewise.discovery.pool import POOL_SCHEMA, RANDOM, QueryGallery, apply_budget, candidate_rows, sort_pool
 from likewise.discovery.queries import sample_queries
 from likewise.discovery.rounds import draw_adaptive_round
-from likewise.discovery.step import LABELS_PER_QUERY, Pool, PoolSettings, search_generators, stored_settings
+from likewise.discovery.step import LABELS_PER_QUERY, Pool, PoolSettings, search_generators
+from likewise.discovery.stored_pool import StoredPool, read_stored_pool
 from likewise.discovery.unit import ITEMS
 from likewise.discovery.versions import PAIR, every_pool_row, image_versions, pair_frame
 from likewise.encoders.storage.reading import common_images
+from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback
-from likewise.workspace import WorkspaceFolder, read_json
+from likewise.workspace import WorkspaceFolder
 
 SHARE_OF_DESIGN = 0.9  # of the labels that new pairs would get in a pool made anew (docs/living.md)
 
@@ -54,22 +56,6 @@ class GrownPool:
         return 0 if labels is None else len(new.join(labels, on=PAIR, how="semi"))
 
 
-@dataclass(frozen=True)
-class StoredPool:
-    """What pool.json says of a pool that is behind its catalog: settings, versions, every query it ever had, rounds."""
-
-    settings: PoolSettings
-    versions: tuple[int, ...]
-    query_pictures: tuple[str, ...]
-    update_rounds: tuple[int, ...]
-
-    @staticmethod
-    def read(workspace: WorkspaceFolder) -> "StoredPool":
-        note = read_json(workspace.pool_settings_file)
-        lists = (tuple(note.get(name, ())) for name in ("versions", "query_pictures", "update_rounds"))
-        return StoredPool(stored_settings(note), *lists)
-
-
 def grow_pool(
     workspace: WorkspaceFolder,
     n_labels: int | None = None,
@@ -81,7 +67,9 @@ def grow_pool(
 
     `labels` are what the adaptive design learns from; before there are any it draws as the sampled one does.
     """
-    note = StoredPool.read(workspace)
+    note = read_stored_pool(workspace)
+    if note is None:
+        raise LikewiseError(f"there is no pool in {workspace.path} yet: run `likewise discover {workspace.path}`.")
     settings, versions = note.settings, note.versions
     latest = read_versions(workspace)[-1].version
     seen = _usable_images(workspace, note)

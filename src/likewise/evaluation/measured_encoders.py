@@ -7,19 +7,19 @@ catalog: unless the model proposed pairs of the pool, it waits until the images 
 from collections.abc import Sequence
 
 from likewise.catalog import read_catalog
-from likewise.discovery.step import stored_settings
+from likewise.discovery.stored_pool import read_stored_pool
 from likewise.encoders.storage.reading import lacking_images
-from likewise.workspace import WorkspaceFolder, read_json
+from likewise.workspace import WorkspaceFolder
 
 MAX_NAMED = 3
 
 
 def encoders_to_measure(workspace: WorkspaceFolder) -> list[str]:
     """Names, sorted."""
-    names = workspace.encoders()
-    if not workspace.pool_settings_file.exists():
+    names, pool = workspace.encoders(), read_stored_pool(workspace)
+    if pool is None:
         return names
-    generators, catalog = stored_settings(read_json(workspace.pool_settings_file)).generators, read_catalog(workspace)
+    generators, catalog = pool.settings.generators, read_catalog(workspace)
     return [name for name in names if name in generators or not lacking_images(workspace, name, catalog)]
 
 

@@ -11,7 +11,7 @@ from likewise.lineage.record import Lineage
 from likewise.neighbours.copies import hash_pairs
 from likewise.workspace import WorkspaceFolder, read_parquet, write_parquet
 
-IGNORED, MARKED = "ignored", "copy"
+IGNORED = "ignored"
 DECISION_SCHEMA = {"image": pl.String, "other": pl.String, "decision": pl.String}
 MAX_NAMED = 3
 MAX_COUNTED = 100_000

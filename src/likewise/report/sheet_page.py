@@ -6,7 +6,7 @@ It is blind: pictures go by names that say nothing, and the saved file holds the
 import base64
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import polars as pl
@@ -20,7 +20,7 @@ from likewise.report.thumbnails import EmbeddedThumbnails
 
 @dataclass(frozen=True)
 class SheetPair:
-    """One question: the symbols to show, and the names that the answer goes by."""
+    """One question: the names that its answer goes by, and the symbols of its pictures."""
 
     query: str
     candidate: str
@@ -59,12 +59,14 @@ def sheet_page(
 
 def _questions(pairs: Sequence[tuple[str, str, str]], thumbnails: EmbeddedThumbnails) -> list[dict[str, str]]:
     return [
-        SheetPair(
-            blind_name(query),
-            blind_name(candidate),
-            question,
-            thumbnails.symbol_id(query),
-            thumbnails.symbol_id(candidate),
-        ).__dict__
+        asdict(
+            SheetPair(
+                blind_name(query),
+                blind_name(candidate),
+                question,
+                thumbnails.symbol_id(query),
+                thumbnails.symbol_id(candidate),
+            )
+        )
         for query, candidate, question in pairs
     ]

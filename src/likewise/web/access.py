@@ -114,14 +114,14 @@ def set_session_cookie(response: Response, token: str, site: Site, days: float) 
     )
 
 
-def or_bad_request(do: Callable[[], T]) -> T:
-    """A mistake of the owner's becomes one sentence, not an error of the site's."""
+def or_bad_request(do: Callable[[], T], status: int = 400) -> T:
+    """A mistake of whoever asks becomes one sentence, not an error of the site's."""
     try:
         return do()
     except StoreError:
         raise
     except LikewiseError as error:
-        raise HTTPException(400, str(error).rstrip(".")) from error
+        raise HTTPException(status, str(error).rstrip(".")) from error
 
 
 CurrentExpert = Annotated[Visitor, Depends(require_expert)]

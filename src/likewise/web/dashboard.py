@@ -5,6 +5,7 @@ from typing import Any
 
 from likewise.catalog import read_catalog
 from likewise.discovery.proposals import random_pairs
+from likewise.discovery.stored_pool import read_stored_pool
 from likewise.errors import LikewiseError
 from likewise.evaluation.ranking_stability import ranking_stability
 from likewise.evaluation.stability import Stability
@@ -17,14 +18,15 @@ from likewise.labeling.store.pairs import pair_ids
 from likewise.status import WorkspaceStatus, workspace_status
 from likewise.web.pages import image_links
 from likewise.web.site import Site
-from likewise.workspace import read_json
 
 
 def dashboard_context(site: Site) -> dict[str, Any]:
     """What `owner.html` shows."""
     workspace = site.settings.workspace
     images = read_catalog(workspace)["image"]
-    dashboard = read_dashboard(site.engine, count_all_pairs(site), random_pairs(workspace), images)
+    pool = read_stored_pool(workspace)
+    n_all = None if pool is None else pool.n_all_pairs
+    dashboard = read_dashboard(site.engine, n_all, random_pairs(workspace), images)
     keys = [row.query for row in dashboard.per_query]
     keys += [key for pair in dashboard.divided for key in (pair.query, pair.candidate)]
     ids = image_ids(site.engine, keys)
@@ -82,9 +84,3 @@ def _next_for_owner(found: WorkspaceStatus, workspace: str) -> str:
         new = f" ({waiting:,} new pairs wait for a label)" if waiting else ""
         return f"invited experts answer here{new}; `likewise report {workspace}` then measures the models"
     return f"`{found.next}`" if found.next.startswith("likewise") else found.next
-
-
-def count_all_pairs(site: Site) -> int | None:
-    """How many pairs brute force would have to label, where the pool says so."""
-    file = site.settings.workspace.pool_settings_file
-    return int(read_json(file)["n_all_pairs"]) if file.exists() else None

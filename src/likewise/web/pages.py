@@ -1,6 +1,7 @@
 """Rendering a page: Jinja2 with everything escaped, and what every page needs."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from fastapi import HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader
 from markupsafe import Markup, escape
+from sqlalchemy import Engine
 
-from likewise.labeling.store.images import read_store_id
+from likewise.labeling.store.engine import write_transaction
+from likewise.labeling.store.images import ensure_images, image_ids, read_store_id
 from likewise.labeling.store.project import read_project
 from likewise.labeling.store.queue import QueuedPair, QueueProgress
 from likewise.web.access import get_site, page_csrf_token
@@ -63,6 +66,16 @@ def image_links(number: int) -> ImageLinks:
         "thumb": with_prefix(f"/media/thumb/{number}"),
         "full": with_prefix(f"/media/full/{number}"),
     }
+
+
+def ensure_image_links(engine: Engine, keys: Iterable[str]) -> dict[str, ImageLinks]:
+    """Of pictures by their keys; one that has no id yet gets one."""
+    wanted = set(keys)
+    ids = image_ids(engine, wanted)
+    if len(ids) < len(wanted):
+        with write_transaction(engine) as connection:
+            ids = ensure_images(connection, wanted)
+    return {key: image_links(number) for key, number in ids.items()}
 
 
 def pair_json(pair: QueuedPair) -> dict[str, Any]:

@@ -144,22 +144,20 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 ImageKey = Annotated[str, Field(min_length=1, max_length=1000)]
 MAX_PAIRS_ASKED = 2000
+KeyPairs = Annotated[
+    list[Annotated[list[ImageKey], Field(min_length=2, max_length=2)]],
+    Field(min_length=1, max_length=MAX_PAIRS_ASKED),
+]
 
 
 class PairsToAsk(StrictModel):
     """Pairs that somebody picked on an explore page: query and candidate by their keys."""
 
-    pairs: Annotated[
-        list[Annotated[list[ImageKey], Field(min_length=2, max_length=2)]],
-        Field(min_length=1, max_length=MAX_PAIRS_ASKED),
-    ]
+    pairs: KeyPairs
 
 
 class CopyDecision(StrictModel):
     """What the owner decides about pairs of the copies page; None takes an earlier decision back."""
 
-    pairs: Annotated[
-        list[Annotated[list[ImageKey], Field(min_length=2, max_length=2)]],
-        Field(min_length=1, max_length=MAX_PAIRS_ASKED),
-    ]
+    pairs: KeyPairs
     decision: Literal["copy", "ignored"] | None

@@ -1,6 +1,6 @@
 """The search page, "like this, but …", for the owner alone: experts stay blind to what models think."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
@@ -10,10 +10,9 @@ from likewise.conditional.conditional_query import BALANCED, ConditionalQuery, p
 from likewise.conditional.search_filters import KEPT
 from likewise.conditional.web.search import SearchService, results_json, slider_json
 from likewise.errors import LikewiseError
-from likewise.labeling.store.engine import write_transaction
-from likewise.labeling.store.images import ensure_images, image_ids, image_key
+from likewise.labeling.store.images import image_key
 from likewise.web.access import CsrfHeader, CurrentOwner, CurrentSite
-from likewise.web.pages import image_links, render, script_settings
+from likewise.web.pages import ensure_image_links, render, script_settings
 from likewise.web.schemas import MAX_ID
 from likewise.web.site import Site
 
@@ -52,7 +51,7 @@ def pictures(
     """Pictures of the catalog to start from: all, or those whose name or category holds a text."""
     keys = _or_conflict(lambda: _service(request).searcher().find_images(find))
     shown = keys[after : after + PICTURES_SHOWN]
-    links = _links(site, shown)
+    links = ensure_image_links(site.engine, shown)
     return {"total": len(keys), "pictures": [{**links[key], "name": key} for key in shown]}
 
 
@@ -107,7 +106,7 @@ def search(who: CurrentOwner, site: CurrentSite, question: Annotated[SearchQuest
     searcher, asked = question.searcher, question.asked
     found = _or_conflict(lambda: searcher.answer(asked))
     marked = [*asked.more_like, *asked.less_like]
-    links = _links(site, [*found["image"], *marked, *([question.key] if question.key else [])])
+    links = ensure_image_links(site.engine, [*found["image"], *marked, *([question.key] if question.key else [])])
     named = {key: {**links[key], "name": key} for key in links}
     return {
         "found": [{**links[row["name"]], **row} for row in results_json(searcher, found)],
@@ -126,7 +125,7 @@ def search(who: CurrentOwner, site: CurrentSite, question: Annotated[SearchQuest
 def slider(who: CurrentOwner, site: CurrentSite, question: Annotated[SearchQuestion, Depends()]) -> dict[str, Any]:
     """What the slider would change: the first result, and more, at five places of it."""
     places = _or_conflict(lambda: slider_json(question.searcher, question.asked))
-    links = _links(site, [place["first"] for place in places if place["first"]])
+    links = ensure_image_links(site.engine, [place["first"] for place in places if place["first"]])
     return {"places": [{**place, "first": links.get(place["first"])} for place in places]}
 
 
@@ -141,15 +140,6 @@ def _key(site: Site, image: int) -> str:
     if key is None:
         raise HTTPException(404, "there is no such picture")
     return key
-
-
-def _links(site: Site, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Addresses of pictures; a picture that has no id yet gets one."""
-    ids = image_ids(site.engine, keys)
-    if len(ids) < len(set(keys)):
-        with write_transaction(site.engine) as connection:
-            ids = ensure_images(connection, keys)
-    return {key: dict(image_links(ids[key])) for key in keys}
 
 
 def _or_conflict(do: Callable[[], Result]) -> Result:

@@ -20,7 +20,6 @@ from likewise.evaluation.estimates.chances import (
     reciprocal_power_sum,
 )
 
-POSITIVES = "positives"
 PRIOR_RATIO = 0.5
 CERTAIN = 1.0 - 1e-9
 MACRO_AUC_RATIO = 1.0  # a pair far down the list of a query with few similar items moves it most

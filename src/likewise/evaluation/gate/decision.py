@@ -28,7 +28,6 @@ from likewise.evaluation.gate.bounded_mean import (
 )
 
 Verdict = Literal["pass", "fail", "undecided"]
-PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "undecided": 3}
 
 ALPHA_PASS = 0.05
@@ -167,7 +166,7 @@ class GateDecision:
 
     @property
     def failing(self) -> list[str]:
-        return [one.name for one in self.categories if one.verdict == FAIL]
+        return [one.name for one in self.categories if one.verdict == "fail"]
 
     @property
     def falling(self) -> list[str]:
@@ -186,7 +185,7 @@ def decide_gate(overall: Evidence, categories: Mapping[str, Evidence], margin: f
         _judge(name, one, float(worse[at]), float(not_worse[at]), falls=bool(rises and below_zero[at] <= ALPHA_FAIL))
         for at, (name, one) in enumerate(categories.items())
     )
-    fails = any(one.verdict == FAIL for one in (average, *judged))
+    fails = any(one.verdict == "fail" for one in (average, *judged))
     return GateDecision("fail" if fails else average.verdict, average, judged)
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from likewise.evaluation.auc import Ints
 from likewise.evaluation.gate.decision import (
-    UNDECIDED,
     BoundedDifferences,
     EstimatedDifference,
     decide_gate,
@@ -97,7 +96,7 @@ def _share_decided(
     for draw in draws:
         labels = np.full(len(draw), UNJUDGED)
         labels[order[:n_labels]] = draw[order[:n_labels]]
-        decided += decide_gate(lists.labelled_as(labels).bounds(), {}, margin).verdict != UNDECIDED
+        decided += decide_gate(lists.labelled_as(labels).bounds(), {}, margin).verdict != "undecided"
     return decided / len(draws)
 
 

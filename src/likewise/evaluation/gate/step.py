@@ -11,7 +11,6 @@ from likewise.discovery.step import Pool, read_pool
 from likewise.encoders.storage.reading import common_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.evaluation.gate.decision import (
-    UNDECIDED,
     BoundedDifferences,
     EqualLists,
     Evidence,
@@ -90,7 +89,7 @@ def run_gate(
     needed, to_label = None, pairs_to_label(lists, pairs, category)
     if drawn is not None:  # labels of other pairs than the drawn ones do not enter the estimates
         to_label = to_label.clear()
-    if decision.verdict == UNDECIDED:
+    if decision.verdict == "undecided":
         needed = labels_needed(lists, margin, seed) if drawn is None else drawn_labels_needed(drawn.overall, margin)
     return GateResult(
         old=models[0].name,
@@ -163,7 +162,7 @@ def _hinges_on_shared(
     lists: ListComparison, decision: GateDecision, category: NDArray[np.str_], margin: float
 ) -> list[str]:
     """A verdict that labels nobody is asked for could turn: of results that both models list at the same place."""
-    if decision.verdict == UNDECIDED or not len(lists.shared[0]):
+    if decision.verdict == "undecided" or not len(lists.shared[0]):
         return []
     wider = lists.bounds_if_shared_were_similar()
     if decide_gate(wider, _by_category(wider, category), margin).verdict == decision.verdict:

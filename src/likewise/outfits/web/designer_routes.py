@@ -16,7 +16,7 @@ from likewise.outfits.factors import FACTORS, check_factors
 from likewise.outfits.protocol import Item
 from likewise.outfits.publish import DRAFT, FACTOR, VOTE, catalog_attributes, question_items, read_drafts
 from likewise.outfits.rules import CATEGORIES
-from likewise.outfits.web.own_pictures import prepare_picture
+from likewise.outfits.web.own_pictures import own_picture_response, prepare_picture
 from likewise.outfits.web.tagging import question_to_tag
 from likewise.outfits.web.views import designer_picture, drafts_view, own_pictures_view, plan_view, shelf_view
 from likewise.web.access import CsrfForm, CsrfHeader, CurrentExpert, CurrentSite, CurrentVisitor, or_bad_request
@@ -104,11 +104,7 @@ def own_picture(name: str, who: CurrentVisitor, site: CurrentSite) -> Response:
     """For designers, who vote on each other's questions, and the owner."""
     if who.questionnaire is not None:
         raise HTTPException(401, "open your invitation link first")
-    try:
-        path = picture_path(site.settings.workspace, name)
-    except LikewiseError as error:
-        raise HTTPException(404, str(error).rstrip(".")) from error
-    return Response(path.read_bytes(), media_type="image/jpeg", headers={"Cache-Control": "private, max-age=604800"})
+    return own_picture_response(lambda: picture_path(site.settings.workspace, name))
 
 
 @router.post("/designs/picture/{name}/remove", dependencies=[CsrfForm])
@@ -159,10 +155,7 @@ def tag(
     question: Annotated[str, Form(min_length=1, max_length=100)],
     factor: Names | None = None,
 ) -> Response:
-    try:
-        chosen = check_factors(factor or [])
-    except LikewiseError as error:
-        raise HTTPException(400, str(error).rstrip(".")) from error
+    chosen = or_bad_request(lambda: check_factors(factor or []))
     add_note(site.engine, FACTOR, question, who.expert, chosen)
     return RedirectResponse("/outfits/factors", 303)
 

@@ -7,17 +7,17 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 import polars as pl
-from fastapi import APIRouter, Form, HTTPException, Query, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from likewise.errors import LikewiseError
 from likewise.lineage.guard import MARK
 from likewise.outfits.looks.stylist import LookFilter, LookRating, LookStylist, Reason, Suggestion
 from likewise.outfits.looks.workspace_looks import OpenedLook
 from likewise.outfits.protocol import Item
 from likewise.outfits.rules import GROUPS
 from likewise.outfits.web.look_service import LookService, is_own
+from likewise.outfits.web.own_pictures import own_picture_response
 from likewise.outfits.web.views import pictures
 from likewise.spreadsheets import csv_text
 from likewise.web.access import CsrfForm, CsrfHeader, CurrentOwner, CurrentSite, or_bad_request
@@ -94,11 +94,7 @@ async def upload(request: Request, who: CurrentOwner) -> dict[str, str]:
 
 @router.get("/picture/{name}")
 def own_picture(request: Request, who: CurrentOwner, name: str) -> Response:
-    try:
-        path = get_service(request).picture_path(name)
-    except LikewiseError as error:
-        raise HTTPException(404, str(error)) from error
-    return Response(path.read_bytes(), media_type="image/jpeg", headers={"Cache-Control": "private, max-age=604800"})
+    return own_picture_response(lambda: get_service(request).picture_path(name))
 
 
 @router.post("/save", dependencies=[CsrfForm])

@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from likewise.labeling.store.engine import write_transaction
-from likewise.labeling.store.images import ensure_images, image_ids
 from likewise.outfits.builder import STAGES, OutfitTestBuilder, list_builders
 from likewise.outfits.designer_pictures import FOLDER, designer_items
 from likewise.outfits.dimensions import AAT_PLAN
 from likewise.outfits.protocol import Item, OutfitQuestion
 from likewise.outfits.publish import catalog_items, question_items, read_drafts, read_votes, selected_drafts
 from likewise.outfits.stages import BuildStatus
-from likewise.web.pages import image_links
+from likewise.web.pages import ensure_image_links
 from likewise.web.site import Site
 from likewise.web.sub_path import with_prefix
 
@@ -23,12 +21,7 @@ ALTERNATIVES = 12
 def pictures(site: Site, images: Iterable[str]) -> dict[str, Any]:
     """Image key -> the addresses of its thumbnail and original."""
     own = {image: designer_picture(image) for image in set(images) if image.startswith(f"{FOLDER}/")}
-    wanted = sorted(set(images) - set(own))
-    ids = image_ids(site.engine, wanted)
-    if len(ids) < len(wanted):
-        with write_transaction(site.engine) as connection:
-            ids = ensure_images(connection, wanted)
-    return {key: image_links(number) for key, number in ids.items()} | own
+    return dict(ensure_image_links(site.engine, set(images) - set(own))) | own
 
 
 def designer_picture(image: str) -> dict[str, str]:

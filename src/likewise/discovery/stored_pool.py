@@ -1,0 +1,29 @@
+"""What pool.json says of a stored pool: for whoever needs a fact about it and not its pairs."""
+
+from dataclasses import dataclass
+
+from likewise.discovery.step import PoolSettings, stored_settings
+from likewise.workspace import WorkspaceFolder, read_json
+
+
+@dataclass(frozen=True)
+class StoredPool:
+    """A pool that may be behind its catalog: settings, versions, queries of now and every one it ever had, rounds."""
+
+    settings: PoolSettings
+    versions: tuple[int, ...]
+    queries: tuple[str, ...]
+    query_pictures: tuple[str, ...]
+    update_rounds: tuple[int, ...]
+    n_all_pairs: int
+    """How many pairs somebody would label who labels all."""
+
+
+def read_stored_pool(workspace: WorkspaceFolder) -> StoredPool | None:
+    """None where there is no pool."""
+    if not workspace.pool_settings_file.exists():
+        return None
+    note = read_json(workspace.pool_settings_file)
+    names = ("versions", "queries", "query_pictures", "update_rounds")
+    lists = (tuple(note.get(name, ())) for name in names)
+    return StoredPool(stored_settings(note), *lists, n_all_pairs=int(note["n_all_pairs"]))

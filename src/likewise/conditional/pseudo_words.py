@@ -72,7 +72,9 @@ class SentenceSide:
         self.side: Any = move_to_device(load_towers(Path(part.target))[2])
         self.tokenizer, self.model = load_sentence_encoder(str(sentence_folder(config.sentences)))
         if self.tokenizer.mask_token is None:
-            raise LikewiseError(f"the sentence encoder of {tower} has no mask token, which stands for a pseudo-word.")
+            raise LikewiseError(
+                f"the sentence encoder of {tower} has no mask token, whose place pseudo-words take: use another."
+            )
         for value in (*self.model.parameters(), *self.side.parameters()):
             value.requires_grad_(False)
         self.dim, self.width = config.dim, int(self.model.get_input_embeddings().weight.shape[1])

@@ -100,7 +100,9 @@ def read_run(path: Path, catalog: pl.DataFrame, name: str | None = None) -> Rank
             continue
         held = answers.setdefault((task, number), {})
         if key in held:
-            raise LikewiseError(f"{path}: question {f'{task}/' if task else ''}{number} lists {image} twice.")
+            raise LikewiseError(
+                f"{path}: question {f'{task}/' if task else ''}{number} lists {image} twice: keep one of them."
+            )
         held[key] = score
     if unknown:
         raise LikewiseError(
@@ -108,7 +110,7 @@ def read_run(path: Path, catalog: pl.DataFrame, name: str | None = None) -> Rank
             "is it a run on this benchmark?"
         )
     if not answers:
-        raise LikewiseError(f"{path} answers no question.")
+        raise LikewiseError(f"{path} answers no question: is it a run on this benchmark?")
     return RankedRun(name or path.stem, answers)
 
 
@@ -178,7 +180,7 @@ def _answer(task: str, number: int, listed: Any, path: Path) -> Iterable[Row]:
 def _table_rows(path: Path) -> Iterable[Row]:
     table = _table(path, ("question", "image"))
     if "score" not in table.columns and "rank" not in table.columns:
-        raise LikewiseError(f"{path} has neither score nor rank (it has {', '.join(table.columns)}).")
+        raise LikewiseError(f"{path} has neither score nor rank (it has {', '.join(table.columns)}): add one of them.")
     value = pl.col("score") if "score" in table.columns else -pl.col("rank").cast(pl.Float64, strict=False)
     task = pl.col("task") if "task" in table.columns else pl.lit("")
     chosen = table.select(task, "question", "image", value.cast(pl.Float64, strict=False).alias("score"))
@@ -211,7 +213,7 @@ def _number(question: object, path: Path) -> int:
     try:
         return int(str(question))
     except ValueError as error:
-        raise LikewiseError(f"{path}: {question!r} is no number of a question.") from error
+        raise LikewiseError(f"{path}: {question!r} is no number of a question: write a whole number.") from error
 
 
 def _score(score: object, path: Path) -> float:
@@ -220,5 +222,5 @@ def _score(score: object, path: Path) -> float:
     except ValueError:
         value = float("nan")
     if not np.isfinite(value):
-        raise LikewiseError(f"{path}: {score!r} is no score.")
+        raise LikewiseError(f"{path}: {score!r} is no score: write a finite number.")
     return value

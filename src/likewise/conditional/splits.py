@@ -79,8 +79,8 @@ def load_split_benchmarks(
         splits = fashioniq_splits(catalog, read_stored_table(workspace, "templates"), split or "val")
         return [replace(each, masks_reference=not official) for each in splits]
     raise LikewiseError(
-        f"{workspace.path} was made by the reader {source!r}, whose queries have galleries of their own; "
-        f"a whole split is the gallery of {', '.join(SOURCES)}."
+        f"{workspace.path} was made by the reader {source!r}, which has no questions about a whole split "
+        f"(those of {', '.join(SOURCES)} have): name --templates, or a file of --questions."
     )
 
 

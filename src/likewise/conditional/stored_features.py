@@ -65,7 +65,9 @@ class StoredFeatures(TwoTower):
         row_of = {str(text): row for row, text in enumerate(arrays["texts"])}
         missing = [text for text in texts if text not in row_of]
         if missing:
-            raise LikewiseError(f"{self.path} has no features of the text {missing[0]!r} ({len(missing)} are missing).")
+            raise LikewiseError(
+                f"{self.path} has no features of the text {missing[0]!r}, and of {len(missing) - 1} others: add them."
+            )
         return np.asarray(arrays["text_features"][[row_of[text] for text in texts]], np.float32)
 
     def _rows(self, workspace: WorkspaceFolder) -> dict[str, int]:

@@ -88,7 +88,7 @@ def check_submission(content: Mapping[str, Any], templates: pl.DataFrame, names:
             raise LikewiseError(f"{where}: question {pair} lists its own reference.")
         if not set(listed) <= allowed:
             raise LikewiseError(
-                f"{where}: question {pair} names {sorted(set(listed) - allowed)[0]}, not of its gallery."
+                f"{where}: question {pair} names {sorted(set(listed) - allowed)[0]}, which is not in its gallery."
             )
     return len(queries)
 
@@ -119,7 +119,9 @@ def circo_ranking(
             found[str(question)] = [int(names[gallery[column]]) for column in first[row] if present[row, column]]
     missing = set(map(str, split.queries["template"])) - set(found)
     if missing:
-        raise LikewiseError(f"{len(missing)} questions of {split.name} have no features of their reference.")
+        raise LikewiseError(
+            f"{len(missing)} questions of {split.name} have no features of their reference: encode these images."
+        )
     return found
 
 

@@ -56,7 +56,9 @@ class QueryGallery:
         item = dict(zip(catalog["image"], items_of(catalog).tolist(), strict=True))
         queries, gallery = sorted(queries), sorted(gallery)
         if not queries or not gallery:
-            raise LikewiseError("a pool needs at least one query and one gallery image.")
+            raise LikewiseError(
+                "a pool needs at least one query and one gallery image: choose a wider --queries or --gallery."
+            )
         return QueryGallery(
             queries,
             gallery,

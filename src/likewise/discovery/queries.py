@@ -44,5 +44,7 @@ def query_rows(catalog: pl.DataFrame, rule: str | None) -> pl.DataFrame:
         raise LikewiseError(f"{rule} has no column image: a list of queries names images of the catalog.")
     rows = catalog.filter(pl.col("image").is_in(table["image"].cast(pl.String).implode()))
     if rows.is_empty():
-        raise LikewiseError(f"{rule} names no image of the catalog that every generator has a vector of.")
+        raise LikewiseError(
+            f"{rule} names no image of the catalog that every generator has a vector of: check its keys."
+        )
     return rows

@@ -56,7 +56,10 @@ def draw_rank_bands(
     """Draw `per_band` pairs of each band (all, where there are fewer) and remember them; `n_pairs` is a band's size."""
     generators = pool.settings.generators
     if not generators:
-        raise LikewiseError("no generator proposed the pairs of this pool, so there are no lists with ranks.")
+        raise LikewiseError(
+            f"the pool in {workspace.path} is of imported labels, which name no generator, so there are no lists with "
+            f"ranks: make one with `likewise discover {workspace.path} --replace`."
+        )
     length = max(last for _, last in bands) + 1
     found = search_generators(workspace, pool.settings, generators, pool.query_gallery, length, on_progress)
     lists = [one.neighbours.indices for one in found.values()]

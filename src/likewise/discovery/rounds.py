@@ -54,7 +54,7 @@ def extend_by_round(
         )
     done = rounds_done(pool)
     if done >= settings.n_rounds:
-        raise LikewiseError(f"all {settings.n_rounds} rounds of this design are drawn.")
+        raise LikewiseError(f"all {settings.n_rounds} rounds of this design are drawn: start another with --replace.")
     frame = (
         pair_frame(workspace, pool.versions, query_gallery, settings.unit).first_version()
         if pool.update_rounds

@@ -36,7 +36,7 @@ def colour_by(
     if by == MODEL:
         return _by_model(images, gallery, image, encoders)
     if by not in gallery.catalog.columns:
-        raise LikewiseError(f"the catalog has no column {by!r} to colour by.")
+        raise LikewiseError(f"the catalog has no column {by!r} to colour by: choose another.")
     values = made.table.select("image").join(gallery.catalog, on="image", how="left", maintain_order="left")[by]
     return _coded(values.cast(pl.String).fill_null("none").to_list())
 

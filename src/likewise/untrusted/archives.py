@@ -21,7 +21,7 @@ def refuse_large_archive(archive: zipfile.ZipFile, path: Path) -> None:
     """Before a part of it is read; no part becomes more than the archive says."""
     n_bytes = sum(part.file_size for part in archive.infolist())
     if n_bytes > max(MAX_UNPACKED_BYTES, MAX_PACKING * path.stat().st_size):
-        raise LikewiseError(f"{path} becomes {n_bytes >> 20:,} MB: that is too much for one file.")
+        raise LikewiseError(f"{path} becomes {n_bytes >> 20:,} MB: that is too much for one file, so split it.")
 
 
 def read_npz(path: Path, names: Sequence[str] = ()) -> dict[str, NDArray[Any]]:

@@ -38,7 +38,7 @@ def parse_json(content: str | bytes, where: str) -> Any:
         text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
         value = json.loads(text)
     except RecursionError:
-        raise LikewiseError(f"{where} is nested too deeply: it was not written by a program in good faith.") from None
+        raise LikewiseError(f"{where} is nested too deeply: write it again without lists inside lists.") from None
     except UnicodeDecodeError as error:
         raise LikewiseError(f"{where} is not UTF-8 text: save it again.") from error
     except ValueError as error:  # not JSON, or a number of thousands of digits
@@ -65,17 +65,17 @@ def refuse_deep_nesting(value: object, where: str) -> None:
         ]
         if not level:
             return
-    raise LikewiseError(f"{where} is nested too deeply: it was not written by a program in good faith.")
+    raise LikewiseError(f"{where} is nested too deeply: write it again without lists inside lists.")
 
 
 def check_shape(value: object, shape: Shape, where: str, name: str = "") -> None:
     """Raise where a JSON value is not of a shape: a mapping by its keys, [kind] a list, a type, or several of them."""
     if isinstance(shape, Mapping):
         if not isinstance(value, dict):
-            raise LikewiseError(f"{where}: {name or 'it'} is no object: it was not written by likewise.")
+            raise LikewiseError(f"{where}: {name or 'it'} is no JSON object: export the file again with likewise.")
         for key, inner in shape.items():
             if key not in value:
-                raise LikewiseError(f"{where} says nothing about {_dotted(name, key)}: it was not written by likewise.")
+                raise LikewiseError(f"{where} says nothing about {_dotted(name, key)}: export it again with likewise.")
             check_shape(value[key], inner, where, _dotted(name, key))
     elif isinstance(shape, list):
         if not isinstance(value, list):
@@ -112,7 +112,8 @@ def check_columns(table: "pl.DataFrame", columns: Mapping[str, ColumnRule], wher
         if name not in table.columns:
             if column.optional:
                 continue
-            raise LikewiseError(f"{where} has no column {name} (it has {', '.join(table.columns[:20]) or 'none'}).")
+                there = ", ".join(table.columns[:20]) or "none"
+            raise LikewiseError(f"{where} has no column {name} (it has {there}): add it, or rename one of these.")
         table = table.with_columns(_checked(table[name], column, where).alias(name))
     return table
 
@@ -141,7 +142,7 @@ def _refuse_large(content: bytes | mmap, where: str, allowed: int) -> None:
     size = unpacked_size(content)
     if size.n_values > max(MAX_CELLS, allowed) or size.n_bytes > max(MAX_UNPACKED_BYTES, allowed):
         becomes = f"{size.n_values:,} values, {size.n_bytes >> 20:,} MB"
-        raise LikewiseError(f"{where} becomes {becomes}: that is too much for one file.")
+        raise LikewiseError(f"{where} becomes {becomes}: that is too much for one file, so split it.")
 
 
 def read_untrusted_csv(text: str, where: str, separators: str = ",;\t") -> "pl.DataFrame":
@@ -176,10 +177,10 @@ def _checked(values: "pl.Series", column: ColumnRule, where: str) -> "pl.Series"
     elif column.kind == "text":
         others = (pl.Date, pl.Datetime, pl.Boolean) if column.truths else (pl.Date, pl.Datetime)
         if not plain and not (kind.is_float() or kind in others):
-            raise LikewiseError(f"{where}: the column {name} holds {kind}, not text.")
+            raise LikewiseError(f"{where}: the column {name} holds {kind}, not text: convert it.")
         values = _finite(values, where).cast(pl.String) if kind.is_float() else values.cast(pl.String)
     elif not (kind.is_numeric() or kind in (pl.String, pl.Boolean)):
-        raise LikewiseError(f"{where}: the column {name} holds {kind}, not numbers.")
+        raise LikewiseError(f"{where}: the column {name} holds {kind}, not numbers: convert it.")
     _refuse_null(values, column, where)
     if column.kind == "text":
         if column.one_line:
@@ -223,14 +224,15 @@ def _refuse_words(values: "pl.Series", where: str) -> None:
     if odd.any():
         row = int(odd.fill_null(False).arg_max() or 0)
         raise LikewiseError(
-            f"{where}, row {row + 1}: the column {values.name} holds {_quoted(values[row])}: no text of one line."
+            f"{where}, row {row + 1}: the column {values.name} holds {_quoted(values[row])}: write one line of "
+            f"at most {MAX_TEXT:,} characters."
         )
 
 
 def check_line(text: str, what: str, where: str, longest: int = MAX_TEXT) -> str:
     """A text that fits in one line, such as a name; a sentence otherwise."""
     if CONTROL.search(text) or len(text) > longest:
-        why = f"is longer than {longest:,} characters" if len(text) > longest else "is no text of one line"
+        why = f"is longer than {longest:,} characters" if len(text) > longest else "is not a single line of text"
         raise LikewiseError(f"{where}: {what} {_quoted(text)} {why}: write another.")
     return text
 

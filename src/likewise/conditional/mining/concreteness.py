@@ -40,7 +40,7 @@ class Concreteness:
                 content, separator="\t", quote_char=None, infer_schema=False, truncate_ragged_lines=True
             )
         except pl.exceptions.PolarsError as error:
-            raise LikewiseError(f"{path} cannot be read ({str(error).splitlines()[0]}).") from error
+            raise LikewiseError(f"{path} cannot be read ({str(error).splitlines()[0]}): get it again.") from error
         table.columns = tidy_headers(table.columns, str(path))
         if not {"Word", "Conc.M"} <= set(table.columns):
             raise LikewiseError(f"{path} has no columns Word and Conc.M: it is not the file of ratings.")

@@ -62,5 +62,7 @@ def settlement_now(workspace: WorkspaceFolder, goal: LabelingGoal, max_entries: 
         raise LikewiseError(f"this takes minutes here: run `likewise label status {workspace.quoted}`.")
     found = estimate_workspace(workspace, inputs, (goal.cutoff,), DEFAULT_SETTINGS.seed)
     if found is None:
-        raise LikewiseError("there are not yet labels of both kinds for two queries.")
+        raise LikewiseError(
+            "two queries with labels of both kinds, similar and not similar, are needed: label more pairs."
+        )
     return settle_goal(goal, found.estimates)

@@ -69,7 +69,7 @@ def grow_pool(
     """
     note = read_stored_pool(workspace)
     if note is None:
-        raise LikewiseError(f"there is no pool in {workspace.path} yet: run `likewise discover {workspace.path}`.")
+        raise LikewiseError(f"there is no pool in {workspace.path} yet: run `likewise discover {workspace.quoted}`.")
     settings, versions = note.settings, note.versions
     latest = read_versions(workspace)[-1].version
     seen = _usable_images(workspace, note)

@@ -58,7 +58,7 @@ def draw_rank_bands(
     if not generators:
         raise LikewiseError(
             f"the pool in {workspace.path} is of imported labels, which name no generator, so there are no lists with "
-            f"ranks: make one with `likewise discover {workspace.path} --replace`."
+            f"ranks: make one with `likewise discover {workspace.quoted} --replace`."
         )
     length = max(last for _, last in bands) + 1
     found = search_generators(workspace, pool.settings, generators, pool.query_gallery, length, on_progress)

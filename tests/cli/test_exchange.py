@@ -140,7 +140,7 @@ def test_models_of_a_bundle_are_named_by_file_or_by_hand(
         bundle.evaluate_bundle(path, [], measures=at_3)
     with pytest.raises(LikewiseError, match="must end in"):
         bundle.evaluate_bundle(path, vectors, measures=at_3, out=tmp_path / "x.json")
-    with pytest.raises(LikewiseError, match="it is another bundle"):
+    with pytest.raises(LikewiseError, match="it is another benchmark bundle"):
         bundle.evaluate_bundle(path, vectors, measures=at_3, checksum="abc")
 
 

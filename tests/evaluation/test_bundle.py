@@ -184,7 +184,7 @@ def test_a_changed_card_or_a_missing_file_is_noticed(folder: Path) -> None:
 def test_only_the_bundle_that_was_published(zipped: Path) -> None:
     checksum = open_bundle(zipped).card["checksum"]
     assert open_bundle(zipped, checksum.upper())
-    with pytest.raises(LikewiseError, match="it is another bundle"):
+    with pytest.raises(LikewiseError, match="it is another benchmark bundle"):
         open_bundle(zipped, "0" * 64)
 
 

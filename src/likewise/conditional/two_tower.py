@@ -162,7 +162,7 @@ def train_two_tower(
     return TwoTowerTrainingResult(folder, len(train), len(held), *measured, time.monotonic() - started, notes)
 
 
-def _texts(catalog: pl.DataFrame) -> str:
+def _suggest_columns(catalog: pl.DataFrame) -> str:
     """Which columns could be texts to learn from, longest first, as a way out."""
     own = ("image", "item", "digest", "split", "domain")
     texts = [name for name, kind in catalog.schema.items() if kind == pl.String and name not in own]
@@ -178,7 +178,9 @@ def captioned_rows(workspace: WorkspaceFolder, settings: TwoTowerSettings) -> pl
     catalog = select_catalog_rows(select_half(read_catalog(workspace), settings.half), settings.where)
     missing = [name for name in settings.columns if name not in catalog.columns]
     if missing:
-        raise LikewiseError(f"the catalog of {workspace.path} has no column {', '.join(missing)}: {_texts(catalog)}")
+        raise LikewiseError(
+            f"the catalog of {workspace.path} has no column {', '.join(missing)}: {_suggest_columns(catalog)}"
+        )
     said = catalog.filter(pl.any_horizontal(pl.col(name).is_not_null() for name in settings.columns))
     if said.height < MIN_IMAGES:
         raise LikewiseError(

@@ -28,6 +28,7 @@ from likewise.evaluation.bundles.files import (
     file_record,
     open_entries,
     read_entry,
+    refuse_existing,
     verify_entry,
     write_entries,
 )
@@ -108,18 +109,13 @@ def write_test(
 
 def check_overwrite(path: Path, *, overwrite: bool) -> None:
     """Nothing is written over silently, and what is no test not at all."""
-    if path.exists() and not (overwrite and has_card(path, FORMAT)):
-        raise LikewiseError(
-            f"{path} already exists: {'add `--replace`' if has_card(path, FORMAT) else 'choose another path'}."
-        )
+    refuse_existing(path, is_ours=has_card(path, FORMAT), replace=overwrite, what="test of taste")
 
 
 def open_test(path: Path, checksum: str | None = None) -> OutfitTest:
     """Read a test, every file verified; with `checksum`, only the test that has this very one."""
     with open_entries(path) as open_entry:
-        card = read_card(read_entry(open_entry, CARD, None, path), path, FORMAT, VERSION, "test of taste")
-        if checksum is not None and card["checksum"] != checksum.strip().lower():
-            raise LikewiseError(f"{path} has checksum {card['checksum']}, not {checksum}: it is another test.")
+        card = read_card(read_entry(open_entry, CARD, None, path), path, FORMAT, VERSION, "test of taste", checksum)
         files = {name: FileRecord(each["bytes"], each["sha256"]) for name, each in card["files"].items()}
         tables = {}
         for name in TABLES:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any
 
+from likewise.encoders.networks.device import one_torch_thread
 from likewise.encoders.running.workers import exit_with_parent, single_threaded_children
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
@@ -20,11 +21,11 @@ def training_processes(n_workers: int) -> Iterator[TaskRunner]:
     if n_workers < 1:
         raise LikewiseError(f"there must be at least one worker, not {n_workers}.")
     if n_workers == 1:
-        with one_thread_here():
+        with one_torch_thread():
             yield lambda function, arguments: [function(each) for each in arguments]
         return
     with (
-        one_thread_here(),
+        one_torch_thread(),
         single_threaded_children(),
         ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_start) as pool,
     ):
@@ -43,18 +44,6 @@ def training_processes(n_workers: int) -> Iterator[TaskRunner]:
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-
-
-@contextmanager
-def one_thread_here() -> Iterator[None]:
-    """What this process computes, the search among it, must not depend on the number of threads, or of workers."""
-    torch = import_optional("torch", "training")
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _start() -> None:

@@ -1,7 +1,7 @@
 """Where networks run: the one place that decides it, and what everything with a network goes through.
 
 `LIKEWISE_DEVICE` names a device of torch (`cuda`, `cuda:1`, `mps`, `cpu`); without it the first of CUDA, MPS and the
-CPU that is there. A network goes to it with `place`, its inputs with `to_device`, what it says comes back with
+CPU that is there. A network goes to it with `move_to_device`, its inputs with `to_device`, what it says comes back with
 `to_numpy`. Networks train in bfloat16 where the device has fast arithmetic for it (`mixed_precision`); vectors are
 always computed in float32, because they are kept and compared.
 """
@@ -87,7 +87,7 @@ def move_to_device(module: "Module") -> "Module":
 
 
 def to_device(values: NDArray[Any]) -> Any:
-    """An array as a tensor on the device; pictures as `place` wants them."""
+    """An array as a tensor on the device; pictures as `move_to_device` wants them."""
     torch = import_optional("torch", "this network")
     tensor = torch.from_numpy(np.ascontiguousarray(values)).to(device())
     return tensor.contiguous(memory_format=torch.channels_last) if tensor.dim() == 4 else tensor
@@ -181,3 +181,15 @@ def repeatable_kernels() -> Iterator[None]:
         yield
     finally:
         torch.use_deterministic_algorithms(before, warn_only=only_warned)
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Torch computes on one thread: for results that must not depend on their number, and for the time of one core."""
+    torch = import_optional("torch", "a network")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

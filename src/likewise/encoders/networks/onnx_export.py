@@ -8,8 +8,6 @@ import hashlib
 import logging
 import platform
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from likewise.encoders.cache import cache_folder
+from likewise.encoders.networks.device import one_torch_thread
 from likewise.encoders.networks.model import NetworkModel, RunNetwork
 from likewise.encoders.networks.recipe import Tensor
 from likewise.encoders.networks.runtimes import onnx_runtime, torch_runtime
@@ -163,18 +162,6 @@ def sample_pictures(model: NetworkModel, n_pictures: int) -> Tensor:
 
 def _difference(original: RunNetwork, exported: RunNetwork, pixels: Tensor) -> float:
     return float(np.abs(unit_rows(original(pixels)) - unit_rows(exported(pixels))).max())
-
-
-@contextmanager
-def one_torch_thread() -> Iterator[None]:
-    """What one core does is what counts: all cores are kept busy in either way."""
-    torch = import_optional("torch", "timing")
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _speed(run: RunNetwork, pixels: Tensor) -> float:

@@ -32,6 +32,7 @@ from likewise.evaluation.bundles.files import (
     file_record,
     open_entries,
     read_entry,
+    refuse_existing,
     verify_entry,
     write_entries,
 )
@@ -141,9 +142,7 @@ def make_bundle(
     """
     if not title.strip() or not licence.strip():
         raise LikewiseError("a bundle needs a title and a licence: say under which terms others may use it.")
-    if path.exists() and not (replace and has_card(path, FORMAT)):
-        hint = "add `--replace`" if has_card(path, FORMAT) else "it is no bundle; choose another path"
-        raise LikewiseError(f"{path} already exists: {hint}.")
+    refuse_existing(path, is_ours=has_card(path, FORMAT), replace=replace, what="bundle")
     evaluated = read_summary(workspace)
     sampling = DEFAULT_SAMPLING if evaluated is None else evaluated.settings.negatives
     tables = collect_tables(workspace, columns, seed, sampling)
@@ -164,9 +163,7 @@ def make_bundle(
 def open_bundle(path: Path, checksum: str | None = None) -> Bundle:
     """Read a bundle, every file verified; with `checksum`, only the bundle that has this very one."""
     with open_entries(path) as open_entry:
-        card = read_card(read_entry(open_entry, CARD, None, path), path, FORMAT, VERSION, "benchmark bundle")
-        if checksum is not None and card["checksum"] != checksum.strip().lower():
-            raise LikewiseError(f"{path} has checksum {card['checksum']}, not {checksum}: it is another bundle.")
+        card = read_card(read_entry(open_entry, CARD, None, path), path, FORMAT, VERSION, "benchmark bundle", checksum)
         files = {name: FileRecord(each["bytes"], each["sha256"]) for name, each in card["files"].items()}
         read = {name: _read_table(open_entry, name, files, path) for name in TABLES}
         for name, stored in files.items():

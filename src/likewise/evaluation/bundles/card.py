@@ -33,8 +33,10 @@ def has_card(path: Path, form: str) -> bool:
         return False
 
 
-def read_card(data: bytes, path: Path, form: str, version: int, what: str) -> dict[str, Any]:
-    """A card of this format and version whose sum is right, or a sentence that says why not."""
+def read_card(
+    data: bytes, path: Path, form: str, version: int, what: str, checksum: str | None = None
+) -> dict[str, Any]:
+    """A card of this format and version whose sum is right (and `checksum`), or a sentence that says why not."""
     card = parse_json(data, f"{path}: {CARD}")
     files = card.get("files") if isinstance(card, dict) and card.get("format") == form else None
     if not isinstance(files, dict):
@@ -47,6 +49,8 @@ def read_card(data: bytes, path: Path, form: str, version: int, what: str) -> di
         )
     if card.get("checksum") != checksum_of(card):
         raise checksum_error(path, CARD)
+    if checksum is not None and card["checksum"] != checksum.strip().lower():
+        raise LikewiseError(f"{path} has checksum {card['checksum']}, not {checksum}: it is another {what}.")
     for name in card["files"]:
         check_name(name, f"{path}: {CARD}")
     return dict(card)

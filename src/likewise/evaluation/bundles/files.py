@@ -45,6 +45,13 @@ def check_name(name: str, where: str) -> None:
         raise LikewiseError(f"{where} names a file {name!r} that would lie outside the bundle: it is not used.")
 
 
+def refuse_existing(path: Path, *, is_ours: bool, replace: bool, what: str) -> None:
+    """Nothing is written over silently, and what is no bundle, test or folder of ours not at all."""
+    if path.exists() and not (replace and is_ours):
+        hint = "add `--replace`" if is_ours else f"it is no {what}; choose another path"
+        raise LikewiseError(f"{path} already exists: {hint}.")
+
+
 def write_entries(path: Path, entries: Iterable[Entry]) -> None:
     """Write all entries as a zip if the path ends so, else as a folder; complete or not at all."""
     if path.suffix.lower() == ".zip":

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from likewise.errors import LikewiseError
 from likewise.evaluation.bundles.contents import card_fields, collect_tables
-from likewise.evaluation.bundles.files import Entry, FileRecord, file_record, write_entries
+from likewise.evaluation.bundles.files import Entry, FileRecord, file_record, refuse_existing, write_entries
 from likewise.evaluation.hub.card_head import Value, card_head, licence_fields
 from likewise.evaluation.hub.croissant import croissant_text
 from likewise.evaluation.hub.tables import HubTable, hub_tables
@@ -44,9 +43,7 @@ def write_hub_folder(
     replace: bool = False,
 ) -> HubFolder:
     """Write README.md, croissant.json and the Parquet files of a benchmark."""
-    if path.exists() and not (replace and (path / CROISSANT).is_file()):
-        hint = "add `--replace`" if (path / CROISSANT).is_file() else "it is no hub folder; choose another path"
-        raise LikewiseError(f"{path} already exists: {hint}.")
+    refuse_existing(path, is_ours=(path / CROISSANT).is_file(), replace=replace, what="hub folder")
     evaluated = read_summary(workspace)
     sampling = DEFAULT_SAMPLING if evaluated is None else evaluated.settings.negatives
     tables = collect_tables(workspace, (), seed, sampling)

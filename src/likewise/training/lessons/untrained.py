@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likewise.encoders.networks.device import one_torch_thread
 from likewise.encoders.networks.network import Network
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.registry import get_encoder
 from likewise.encoders.running.picture_reader import PictureReader, read_prepared
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional, suppress_output
-from likewise.training.workers import one_thread_here
 from likewise.workspace import WorkspaceFolder
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def untrained_vectors(workspace: WorkspaceFolder, encoder: str, images: Sequence
     starts = range(0, len(images), BATCH_SIZE)
     batches = [np.arange(start, min(start + BATCH_SIZE, len(images))) for start in starts]
     try:
-        with one_thread_here():
+        with one_torch_thread():
             return np.concatenate([network.encode(reader.take(rows)) for rows in reader.ahead(batches)])
     finally:
         reader.close()

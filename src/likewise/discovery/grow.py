@@ -26,13 +26,13 @@ from likewise.discovery.designs.frame import PairFrame, UnlistedInFrame
 from likewise.discovery.designs.sampled import LIST_DEPTH, sampled_weights
 from likewise.discovery.designs.units import CatalogUnits, catalog_units
 from likewise.discovery.engines import SearchEngine
-from likewise.discovery.pool import POOL_SCHEMA, RANDOM, QueryGallery, apply_budget, candidate_rows, sort_pool
+from likewise.discovery.pool import PAIR, POOL_SCHEMA, RANDOM, QueryGallery, apply_budget, candidate_rows, sort_pool
 from likewise.discovery.queries import sample_queries
 from likewise.discovery.rounds import draw_adaptive_round
 from likewise.discovery.step import LABELS_PER_QUERY, Pool, PoolSettings, search_generators
 from likewise.discovery.stored_pool import StoredPool, read_stored_pool
 from likewise.discovery.unit import ITEMS
-from likewise.discovery.versions import PAIR, every_pool_row, image_versions, pair_frame
+from likewise.discovery.versions import every_pool_row, image_versions, pair_frame
 from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
 from likewise.progress import ProgressCallback

@@ -28,6 +28,7 @@ DRAWN = "drawn"
 PICKED = "picked"  # by somebody who looked at models
 IMPORTED = "imported"  # a label of elsewhere that names no generator
 FIRST_ROUND = 1
+PAIR = ("query", "candidate")
 POOL_SCHEMA = pl.Schema(
     {
         "query": pl.String,

@@ -10,10 +10,9 @@ import polars as pl
 
 from likewise.catalog.versions import key_changes, read_history, read_versions, rename_keys
 from likewise.chain import digest_of, table_digest
-from likewise.discovery.pool import DRAWN, IMPORTED, PICKED, RANDOM
+from likewise.discovery.pool import DRAWN, IMPORTED, PAIR, PICKED, RANDOM
 from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_parquet
 
-PAIR = ["query", "candidate"]
 GENERATORS = "generators"
 SEPARATOR = ","
 NO_GENERATORS = (RANDOM, DRAWN, PICKED, IMPORTED)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from likewise.discovery.pool import QueryGallery
-from likewise.discovery.proposals import PAIR, pick_outside
+from likewise.discovery.pool import PAIR, QueryGallery
+from likewise.discovery.proposals import pick_outside
 from likewise.discovery.step import Pool, search_generators
 from likewise.errors import LikewiseError
 from likewise.neighbours import NO_INDEX

@@ -14,11 +14,19 @@ from likewise.discovery.designs.adaptive import Purpose
 from likewise.discovery.designs.drawn_pool import sampled_pool
 from likewise.discovery.designs.sampled import LIST_DEPTH
 from likewise.discovery.engines import EngineResult, SearchEngine, SearchRequest, exact_search, index_search_engine
-from likewise.discovery.pool import RANDOM, QueryGallery, apply_budget, candidate_rows, draw_random_pairs, sort_pool
+from likewise.discovery.pool import (
+    PAIR,
+    RANDOM,
+    QueryGallery,
+    apply_budget,
+    candidate_rows,
+    draw_random_pairs,
+    sort_pool,
+)
 from likewise.discovery.proposals import remember_proposals
 from likewise.discovery.queries import query_rows, sample_queries
 from likewise.discovery.unit import ITEMS, PairCounter, Unit
-from likewise.discovery.versions import PAIR, n_pairs_then, pairs_by_version, pictures_of, pool_as_of
+from likewise.discovery.versions import n_pairs_then, pairs_by_version, pictures_of, pool_as_of
 from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
 from likewise.neighbours.index import IndexRecall

@@ -19,11 +19,9 @@ from likewise.catalog.versions import (
 from likewise.chain import table_digest
 from likewise.discovery.designs.frame import Masks, PairFrame
 from likewise.discovery.designs.units import catalog_units
-from likewise.discovery.pool import QueryGallery, sort_pool
+from likewise.discovery.pool import PAIR, QueryGallery, sort_pool
 from likewise.discovery.unit import ITEMS, Unit
 from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
-
-PAIR = ("query", "candidate")
 
 
 @dataclass(frozen=True)

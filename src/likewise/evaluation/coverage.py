@@ -18,11 +18,11 @@ from likewise.discovery.versions import image_versions
 from likewise.encoders.storage.reading import common_images, read_vectors, vectors_parts
 from likewise.labeling.state import labels_part, read_votes_or_reason
 from likewise.labeling.step import current_labels
+from likewise.labeling.votes import PAIR
 from likewise.neighbours import NO_INDEX, top_k
 from likewise.workspace import WorkspaceFolder
 
 DEPTH = 5
-PAIR = ["query", "candidate"]
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from likewise.labeling.votes import PAIR
 from likewise.report.formatting import NBSP, percent
 from likewise.report.thumbnails import EmbeddedThumbnails
 
 N_QUERIES = 12
 RANDOM = "random"  # rows of the pool that no generator proposed
-PAIR = ["query", "candidate"]
 KINDS = {"missed": "Missed", "false friend": "False friends"}
 
 

@@ -9,9 +9,8 @@ from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.discovery import score_encoder
 from likewise.evaluation.pairs import JudgedPairs, against_negatives
 from likewise.evaluation.sampled_negatives import NegativeSampling, sample_negatives
+from likewise.labeling.votes import PAIR
 from likewise.workspace import WorkspaceFolder
-
-PAIR = ["query", "candidate"]
 
 
 def draw_negatives(

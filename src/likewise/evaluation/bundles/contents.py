@@ -12,7 +12,7 @@ from likewise.discovery.pool import IMPORTED
 from likewise.discovery.proposals import drop_random_pairs, pool_proposals, with_generators
 from likewise.discovery.step import read_pool
 from likewise.errors import LikewiseError
-from likewise.evaluation.bundles.bundle_negatives import PAIR, draw_negatives
+from likewise.evaluation.bundles.bundle_negatives import draw_negatives
 from likewise.evaluation.judged import label_generators
 from likewise.evaluation.pairs import JudgedPairs, build_judged_pairs, refuse_queries_without_candidates
 from likewise.evaluation.provenance import benchmark_id
@@ -20,6 +20,7 @@ from likewise.evaluation.sampled_negatives import NegativeSampling
 from likewise.labeling.imports import refuse_unknown_images
 from likewise.labeling.state import read_labels_note
 from likewise.labeling.step import read_labels
+from likewise.labeling.votes import PAIR
 from likewise.workspace import WorkspaceFolder
 
 PUBLISHED_COLUMNS = ("image", "item", "category", "width", "height", "digest")

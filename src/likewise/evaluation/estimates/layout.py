@@ -4,7 +4,6 @@ Models are ordered by AP: of all measures its order is most often that of the tr
 shown for every model, by P@k.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -44,12 +43,8 @@ def catalog_layout(values: pl.DataFrame) -> CatalogLayout:
 
 def _left_out(hidden: dict[str, list[str]], n_encoders: int) -> str:
     everywhere = [name for name, encoders in hidden.items() if len(encoders) == n_encoders]
-    parts = [_listed(everywhere)] if everywhere else []
-    parts += [f"{name} of {_listed(some)}" for name, some in hidden.items() if 0 < len(some) < n_encoders]
+    parts = [", ".join(everywhere)] if everywhere else []
+    parts += [f"{name} of {', '.join(some)}" for name, some in hidden.items() if 0 < len(some) < n_encoders]
     if not parts:
         return ""
     return f"Not shown, because these labels cannot tell it closely enough or without bias: {'; '.join(parts)}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)

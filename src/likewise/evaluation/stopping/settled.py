@@ -9,6 +9,7 @@ logarithm of the number of similar pairs gets the sequence: for these queries, o
 from dataclasses import dataclass
 from math import exp, inf, log
 
+from likewise.chain import in_words
 from likewise.errors import LikewiseError
 from likewise.evaluation.estimates.estimate import CatalogEstimates
 from likewise.evaluation.estimates.linearised import CatalogEstimate
@@ -91,12 +92,12 @@ def _settle_order(goal: LabelingGoal, found: CatalogEstimates) -> Settlement:
     if near and not tied:
         needed = [_labels_for(differences[name], found.n_labelled, goal.margin, alpha) for name in near]
         in_all = None if None in needed else max(one for one in needed if one is not None)
-        answer = f"Not yet: {leader} leads, but {_names(near)} may be as good or better."
+        answer = f"Not yet: {leader} leads, but {in_words(near)} may be as good or better."
         return Settlement(goal.question, False, answer, comparisons, found.n_labelled, in_all)
-    answer = f"Yes, stop: {leader} is better than {_names(others)} by {goal.measure}."
+    answer = f"Yes, stop: {leader} is better than {in_words(others)} by {goal.measure}."
     if near:
         points = f"{100 * goal.margin:g} points"
-        answer = f"Yes, stop: {leader} and {_names(near)} differ by less than {points} of {goal.measure}."
+        answer = f"Yes, stop: {leader} and {in_words(near)} differ by less than {points} of {goal.measure}."
     return Settlement(goal.question, True, answer, comparisons, found.n_labelled, found.n_labelled)
 
 
@@ -126,7 +127,3 @@ def _labels_for(one: CatalogEstimate, n_labels: int, margin: float, alpha: float
     distance = max(abs(one.value), margin - abs(one.value))
     wanted = needed_error(distance, alpha, margin / 3.0) if distance < inf else 0.0
     return labels_needed(n_labels, one.standard_error, one.drawing_error, wanted)
-
-
-def _names(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

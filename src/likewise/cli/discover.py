@@ -322,7 +322,7 @@ def budget(
     Example: `likewise plan labels shoes --k 12 --seconds-per-pair 8`
     """
     from likewise.discovery.prevalence import random_pairs_needed
-    from likewise.discovery.step import budget_settings
+    from likewise.discovery.stored_pool import budget_settings
     from likewise.discovery.unit import UNIT_NAMES
     from likewise.evaluation.budget import write_budget
 

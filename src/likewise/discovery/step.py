@@ -336,29 +336,6 @@ def read_pool(workspace: WorkspaceFolder) -> Pool:
     return Pool(rows, settings, asked, recalls, versions, pictures, tuple(description.get("update_rounds", ())))
 
 
-def budget_settings(workspace: WorkspaceFolder, k: int, **asked: Any) -> PoolSettings:
-    """Settings for looking at every k up to this one: what is asked for (not None), and otherwise the stored pool's.
-
-    The queries, and with them the labels, are then the pool's own; its budgets and its index are left aside.
-    """
-    pool = stored_settings(read_json(workspace.pool_settings_file)) if workspace.pool_settings_file.exists() else None
-    given = {name: value for name, value in asked.items() if value is not None}
-    settings = replace(
-        pool or PoolSettings(()),
-        k=k,
-        n_random=0,
-        per_query_budget=None,
-        total_budget=None,
-        index=None,
-        design="eds",
-        n_labels=None,
-        n_rounds=1,
-        purpose=None,
-        **given,
-    )
-    return settings if settings.generators else replace(settings, generators=tuple(workspace.encoders()))
-
-
 def stored_settings(description: dict[str, Any]) -> PoolSettings:
     """The settings in pool.json."""
     stored = dict(description["settings"])

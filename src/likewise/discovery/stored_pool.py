@@ -1,6 +1,7 @@
 """What pool.json says of a stored pool: for whoever needs a fact about it and not its pairs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from likewise.discovery.step import PoolSettings, stored_settings
 from likewise.workspace import WorkspaceFolder, read_json
@@ -27,3 +28,26 @@ def read_stored_pool(workspace: WorkspaceFolder) -> StoredPool | None:
     names = ("versions", "queries", "query_pictures", "update_rounds")
     lists = (tuple(note.get(name, ())) for name in names)
     return StoredPool(stored_settings(note), *lists, n_all_pairs=int(note["n_all_pairs"]))
+
+
+def budget_settings(workspace: WorkspaceFolder, k: int, **asked: Any) -> PoolSettings:
+    """Settings for looking at every k up to this one: what is asked for (not None), and otherwise the stored pool's.
+
+    The queries, and with them the labels, are then the pool's own; its budgets and its index are left aside.
+    """
+    pool = read_stored_pool(workspace)
+    given = {name: value for name, value in asked.items() if value is not None}
+    settings = replace(
+        PoolSettings(()) if pool is None else pool.settings,
+        k=k,
+        n_random=0,
+        per_query_budget=None,
+        total_budget=None,
+        index=None,
+        design="eds",
+        n_labels=None,
+        n_rounds=1,
+        purpose=None,
+        **given,
+    )
+    return settings if settings.generators else replace(settings, generators=tuple(workspace.encoders()))

@@ -10,7 +10,8 @@ from likewise.catalog import read_catalog
 from likewise.chain import table_digest
 from likewise.discovery import budget_table
 from likewise.discovery.prevalence import SECONDS_PER_PAIR
-from likewise.discovery.step import PoolSettings, budget_settings, make_pool, stored_settings
+from likewise.discovery.step import PoolSettings, make_pool, stored_settings
+from likewise.discovery.stored_pool import budget_settings
 from likewise.encoders.storage.files import vectors_digest
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.fidelity import fidelity_table

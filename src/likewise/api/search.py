@@ -194,7 +194,7 @@ def search_workspace(
     lists = gallery.neighbours_of_many(
         pictures, chosen, k=k, allowed=gallery.allowed(where.split(",") if where else ())
     )
-    table = neighbours_table(gallery, names, chosen, lists)
+    table = neighbours_table(gallery, names, lists)
     files = {name: gallery.workspace.root / name for name in gallery.images}
     files |= {name: Path(name) for name in names if name not in files}
     return NeighboursResult(

@@ -260,9 +260,7 @@ def found_by_one(lists: Sequence[NeighbourList], items: Rows) -> list[list[bool]
     ]
 
 
-def neighbours_table(
-    gallery: Gallery, names: Sequence[str], encoders: Sequence[str], lists: Sequence[Sequence[NeighbourList]]
-) -> pl.DataFrame:
+def neighbours_table(gallery: Gallery, names: Sequence[str], lists: Sequence[Sequence[NeighbourList]]) -> pl.DataFrame:
     """A row per query, encoder and rank (from 1), with what the catalog knows of the candidate."""
     rows: list[tuple[object, ...]] = []
     for query, found in zip(names, lists, strict=True):

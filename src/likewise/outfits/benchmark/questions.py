@@ -49,12 +49,7 @@ class DistractorPool:
 
 
 def blank_questions(
-    outfits: Sequence[Outfit],
-    pool: DistractorPool,
-    n_choices: int = N_CHOICES,
-    *,
-    seed: int = 0,
-    most: int | None = None,
+    outfits: Sequence[Outfit], pool: DistractorPool, n_choices: int = N_CHOICES, *, seed: int = 0
 ) -> list[OutfitQuestion]:
     """Questions `OUTFIT:PLACE`, one per item for which there are enough distractors."""
     rng = np.random.default_rng([seed, 41])

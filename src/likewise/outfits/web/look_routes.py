@@ -135,7 +135,7 @@ def _view(service: LookService, site: Site, asked: LookAddress) -> dict[str, Any
     better = list(rating.items[0].better) if rating else []
     saved = service.saved()
     shown = [stylist.wardrobe.items[row].image for row in (*rows, *(one.row for one in (*offered, *better)))]
-    links = _pictures(site, names, [*shown, *saved["image"]])
+    links = _pictures(site, [*shown, *saved["image"]])
 
     def card(row: int, fit: float | None = None) -> dict[str, Any]:
         item = stylist.wardrobe.items[row]
@@ -211,7 +211,7 @@ def _said(item: str) -> str:
     return "your picture" if is_own(item) else item
 
 
-def _pictures(site: Site, names: Sequence[str], images: Sequence[str]) -> dict[str, Any]:
+def _pictures(site: Site, images: Sequence[str]) -> dict[str, Any]:
     """The addresses of pictures: of the catalog, and of one's own."""
     links: dict[str, Any] = {}
     for image in images:

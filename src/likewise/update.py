@@ -5,7 +5,7 @@ follow when they are opened.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -163,16 +163,10 @@ def update_catalog(
         pairs = RetiredPool() if changes.nothing else _stage_aside(workspace, compared.history, version)
         return CatalogUpdate(changes, version, False, n_before, checked, pairs)
     found = CatalogUpdate(changes, version, False, n_before, checked, RetiredPool())
-    if found.removes_most and not accept_removals:
-        raise LikewiseError(
-            f"{found.n_gone:,} of {n_before:,} images are not in {root}{_under_old_names(changes)}: give a source that "
-            "has all images, old and new ones, or say with --accept-removals that they are gone."
-        )
-    if truth is None and workspace.has_truth and (changes.added or changes.changed):
-        raise LikewiseError(
-            f"{workspace.path} knows which items look alike, but not those of the new images: give a table with "
-            f"--truth, or delete {workspace.truth_file}."
-        )
+    if not accept_removals:
+        _refuse_removing_most(found, root)
+    if truth is None:
+        _refuse_missing_truth(workspace, changes)
     settings = workspace.settings()
     made = CatalogVersion(version + 1, date_today(), len(checked.catalog), name, **changes.counts())
     source_settings = settings.get("source_settings", {})
@@ -189,14 +183,28 @@ def update_catalog(
         write_parquet(compared.history, staged.catalog_file)
         write_json(after, staged.settings_file)
         if before_writing is not None:
-            before_writing(CatalogUpdate(changes, version + 1, False, n_before, checked, pairs))
+            before_writing(replace(found, version=version + 1, pairs=pairs))
     _let_votes_follow(workspace)
-    return CatalogUpdate(changes, version + 1, True, n_before, checked, pairs)
+    return replace(found, version=version + 1, written=True, pairs=pairs)
 
 
-def _under_old_names(changes: CatalogChanges) -> str:
-    n_changed = len(changes.changed)
-    return f" ({n_changed:,} of these names have another picture there)" if n_changed else ""
+def _refuse_removing_most(found: CatalogUpdate, root: Path) -> None:
+    if not found.removes_most:
+        return
+    n_changed = len(found.changes.changed)
+    renamed = f" ({n_changed:,} of these names have another picture there)" if n_changed else ""
+    raise LikewiseError(
+        f"{found.n_gone:,} of {found.n_images_before:,} images are not in {root}{renamed}: give a source that has all "
+        "images, old and new ones, or say with --accept-removals that they are gone."
+    )
+
+
+def _refuse_missing_truth(workspace: WorkspaceFolder, changes: CatalogChanges) -> None:
+    if workspace.has_truth and (changes.added or changes.changed):
+        raise LikewiseError(
+            f"{workspace.path} knows which items look alike, but not those of the new images: give a table with "
+            f"--truth, or delete {workspace.truth_file}."
+        )
 
 
 def _let_votes_follow(workspace: WorkspaceFolder) -> None:

@@ -112,7 +112,7 @@ def check_columns(table: "pl.DataFrame", columns: Mapping[str, ColumnRule], wher
         if name not in table.columns:
             if column.optional:
                 continue
-                there = ", ".join(table.columns[:20]) or "none"
+            there = ", ".join(table.columns[:20]) or "none"
             raise LikewiseError(f"{where} has no column {name} (it has {there}): add it, or rename one of these.")
         table = table.with_columns(_checked(table[name], column, where).alias(name))
     return table

@@ -7,10 +7,10 @@ from likewise.workspace import WorkspaceFolder
 
 def waits_for_next_round(workspace: WorkspaceFolder, settings: PoolSettings) -> bool:
     """Whether these settings are those of the adaptive pool that is here: then asking again asks for a round."""
-    stored = read_stored_pool(workspace)
-    if stored is None or settings.design != "adaptive" or not pool_part(workspace).usable:
+    if settings.design != "adaptive" or not pool_part(workspace).usable:
         return False
-    return stored.settings == complete_settings(settings, len(stored.queries))
+    found = read_stored_pool(workspace)
+    return found is not None and found.settings == complete_settings(settings, len(found.queries))
 
 
 def asks_nothing_new(workspace: WorkspaceFolder, settings: PoolSettings, *, by_default: bool) -> bool:
@@ -18,8 +18,8 @@ def asks_nothing_new(workspace: WorkspaceFolder, settings: PoolSettings, *, by_d
 
     With no choice made (`by_default`) that is the one that grew with its catalog, or was drawn with every encoder.
     """
-    found = read_stored_pool(workspace)
-    if found is None or pool_part(workspace).state != "current":
+    found = read_stored_pool(workspace) if pool_part(workspace).state == "current" else None
+    if found is None:
         return False
     stored, has_grown = found.settings, len(found.versions) > 1
     if by_default:

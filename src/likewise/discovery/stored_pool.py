@@ -27,7 +27,7 @@ def read_stored_pool(workspace: WorkspaceFolder) -> StoredPool | None:
     note = read_json(workspace.pool_settings_file)
     names = ("versions", "queries", "query_pictures", "update_rounds")
     lists = (tuple(note.get(name, ())) for name in names)
-    return StoredPool(stored_settings(note), *lists, n_all_pairs=int(note["n_all_pairs"]))
+    return StoredPool(stored_settings(note), *lists, n_all_pairs=int(note.get("n_all_pairs", 0)))
 
 
 def budget_settings(workspace: WorkspaceFolder, k: int, **asked: Any) -> PoolSettings:

@@ -25,9 +25,14 @@ def read_stored_pool(workspace: WorkspaceFolder) -> StoredPool | None:
     if not workspace.pool_settings_file.exists():
         return None
     note = read_json(workspace.pool_settings_file)
-    names = ("versions", "queries", "query_pictures", "update_rounds")
-    lists = (tuple(note.get(name, ())) for name in names)
-    return StoredPool(stored_settings(note), *lists, n_all_pairs=int(note.get("n_all_pairs", 0)))
+    return StoredPool(
+        stored_settings(note),
+        versions=tuple(note.get("versions", ())),
+        queries=tuple(note.get("queries", ())),
+        query_pictures=tuple(note.get("query_pictures", ())),
+        update_rounds=tuple(note.get("update_rounds", ())),
+        n_all_pairs=int(note.get("n_all_pairs", 0)),
+    )
 
 
 def budget_settings(workspace: WorkspaceFolder, k: int, **asked: Any) -> PoolSettings:

@@ -14,6 +14,7 @@ from likewise.extensions import extensions
 from likewise.workspace import WorkspaceFolder
 
 EXPERT, GUEST, OWNER, STRANGER = "expert", "guest", "owner", "stranger"
+ROLES = frozenset({EXPERT, GUEST, OWNER, STRANGER})
 Route = tuple[str, str]
 """Method and path: ("GET", "/search")."""
 

@@ -123,7 +123,7 @@ def make_products(work: Path, data: Path, sizes: Sizes) -> Path:
         asked = ("--n-queries", sizes.n_queries, "--random", 300, "--queries", TEST)
         likewise("discover", workspace, "--k", 6, *asked)
         vote_by_attributes(workspace, "pool", "votes.csv")
-    fine_tune(workspace, ("cat", "dino"), TRAIN, sizes)
+    fine_tune(workspace, ("cat",), TRAIN, sizes)
     if not (workspace / "rank_bands.parquet").exists():
         likewise("label", "add-pairs", workspace, "--by-rank", BANDS, "--per-band", 300)
         vote_by_attributes(workspace, "rank_bands", "more.csv")
@@ -196,7 +196,7 @@ def make_home(work: Path, data: Path, sizes: Sizes) -> Path:
         elsewhere = ("--queries", "domain=home", "--gallery", "domain=shop")
         likewise("discover", workspace, "--k", 6, "--n-queries", sizes.n_queries // 2, "--random", 300, *elsewhere)
         vote_by_attributes(workspace, "pool", "votes.csv", ("category",))
-    fine_tune(workspace, ("cat", "dino"), f"domain=shop,{TRAIN}", sizes)
+    fine_tune(workspace, ("cat",), f"domain=shop,{TRAIN}", sizes)
     return workspace
 
 

@@ -156,7 +156,7 @@ def test_a_picture_deleted_after_encoding_becomes_a_placeholder(shop: WorkspaceF
 
 def test_without_results_the_error_names_the_command(shop: WorkspaceFolder) -> None:
     (shop.results_folder / "summary.json").unlink()
-    with pytest.raises(LikewiseError, match=f"likewise evaluate {shop.path}"):
+    with pytest.raises(LikewiseError, match=re.escape(f"likewise evaluate {shop.quoted}")):
         write_report(shop)
     with pytest.raises(LikewiseError, match="not a workspace"):
         write_report(WorkspaceFolder(shop.path / "nowhere"))

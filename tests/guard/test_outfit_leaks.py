@@ -165,4 +165,9 @@ def test_the_page_of_looks_marks_it(leaks: Leaks, way: str) -> None:
         owner.get("/owner/enter/the-owner-key")
         page = owner.get("/owner/looks", params={"item": items, "with": "type-aware"})
     assert page.status_code == 200, page.text
-    assert_told(page.text, way)
+    if way == "nothing":
+        assert "†" not in page.text and "learned from" not in page.text
+    else:
+        others = f"outfits with each of its {len(KINDS)} items, not from this look"
+        learned = "this very look" if way == "a look" else others
+        assert f"† type-aware learned from {learned}:" in said(page.text)

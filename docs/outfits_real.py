@@ -134,16 +134,18 @@ def apart(values: pl.DataFrame, measures: tuple[str, ...]) -> str:
 
 
 def _exceptions(cells: dict[tuple[str, str, str], dict[str, object]], models: list[str], measure: str) -> str:
-    """By name: which models are not above a baseline, and from which baseline how many intervals are not apart."""
+    """By name: which models are not above a baseline, and which intervals are not apart from a baseline's."""
     said = []
     for baseline in BASELINES:
         rows = {name: cells[name, baseline, measure] for name in models}
         below = [name for name, row in rows.items() if float(str(row["low"])) <= 0]
         if below:
             said.append(f"Not above {baseline}: {'; '.join(below)}.")
-        overlapping = sum(not row["apart"] for row in rows.values())
+        overlapping = [name for name, row in rows.items() if not row["apart"]]
         if overlapping:
-            said.append(f"Own intervals overlap with that of {baseline}: {overlapping}.")
+            every = len(models) > 1 and len(overlapping) == len(models)
+            named = f"all {len(models)}" if every else "; ".join(overlapping)
+            said.append(f"Own intervals overlap with that of {baseline}: {named}.")
     return "".join(f" {sentence}" for sentence in said)
 
 

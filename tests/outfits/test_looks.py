@@ -189,6 +189,8 @@ def test_variety_trades_score_for_difference() -> None:
     vectors = np.array([[1, 0], [1, 0.01], [1, 0.02], [0, 1]], dtype=np.float32)
     assert diversify(scores, vectors, 3, 0.0).tolist() == [0, 1, 2]
     assert diversify(scores, vectors, 2, 0.6).tolist() == [0, 3]
+    alike = np.hstack([vectors, np.full((4, 1), 100, dtype=np.float32)])  # as pictures of one category are
+    assert diversify(scores, alike, 2, 0.6).tolist() == [0, 3]
     assert diversify(scores[:0], vectors[:0], 3).tolist() == []
 
 

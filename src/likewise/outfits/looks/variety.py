@@ -15,7 +15,8 @@ POOL = 8
 def diversify(scores: Floats, vectors: Vectors, k: int, variety: float = VARIETY) -> Indices:
     """The places of k candidates: each time the one with the largest (1 - v) relevance - v likeness to those chosen.
 
-    Relevance is the score's place among the best, 1 to 0; likeness the largest cosine with one that is chosen already.
+    Relevance is the score's place among the best, 1 to 0; likeness the largest cosine with one that is chosen already,
+    of vectors without what all of them share: else everything of one category is alike, and v decides nothing.
     With v = 0 they are the k best in order.
     """
     n_pool = min(len(scores), max(k, POOL * k) if variety else k)
@@ -23,7 +24,8 @@ def diversify(scores: Floats, vectors: Vectors, k: int, variety: float = VARIETY
         return np.zeros(0, dtype=np.int64)
     best = np.argsort(-scores, kind="stable")[:n_pool]
     relevance = np.linspace(1.0, 0.0, n_pool) if n_pool > 1 else np.ones(1)
-    unit = vectors[best] / np.maximum(np.linalg.norm(vectors[best], axis=1, keepdims=True), 1e-12)
+    centred = vectors[best] - vectors[best].mean(axis=0)
+    unit = centred / np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-12)
     likeness = np.full(n_pool, -np.inf)
     chosen: list[int] = []
     for _ in range(min(k, n_pool)):

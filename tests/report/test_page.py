@@ -166,7 +166,7 @@ def test_without_a_budget_the_page_says_how_to_make_it(shop: WorkspaceFolder, wr
     assert 'id="plot-yield"' in written.read_text(encoding="utf-8")
     (shop.results_folder / "budget.parquet").unlink()
     page = page_of(shop)
-    assert "likewise plan labels small shop" in page.text
+    assert "likewise plan labels 'small shop'" in page.text
     assert "plot-yield" not in [a["id"] for a in page.having("id")]
 
 

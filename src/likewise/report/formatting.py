@@ -1,5 +1,7 @@
 """How numbers are written on the page: percentages with one decimal, a dash where a value is undefined."""
 
+from shlex import quote
+
 from likewise.intervals import few_queries_note
 
 DASH = "–"
@@ -91,4 +93,5 @@ FILTERS = {
     "signed": signed,
     "plural": plural,
     "few_queries": few_queries,
+    "quoted": quote,
 }

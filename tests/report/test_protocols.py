@@ -200,7 +200,7 @@ def test_results_of_an_older_evaluation_still_make_a_page(shop: WorkspaceFolder)
     page = page_of(shop)
     notes = [a for a in page.having("class") if "older" in (a["class"] or "").split()]
     assert len(notes) == 5  # differences, pool, unlabelled, identification, experts
-    assert page.text.count("likewise evaluate small shop") >= 5
+    assert page.text.count("likewise evaluate 'small shop'") >= 5
     assert not ids_of(page) & {"plot-bounds", "plot-groups", "plot-identification", "pool-recall", "pool-order-orders"}
 
 

@@ -28,7 +28,7 @@ def main() -> None:
     lines = [f"| {' | '.join(line.split())} |" for line in (head, *rows)]
     fill(
         HERE / "outfits.md",
-        {"outfits-looks-speed": "\n".join([f"{title}:", "", lines[0], "|---|---|---|---|---|", *lines[1:]])},
+        {"outfits-looks-speed": "\n".join([f"{title}:", "", lines[0], "|---|---|---|---|---|---|---|", *lines[1:]])},
     )
 
 

@@ -205,6 +205,21 @@ def test_suggestions_are_free_of_what_is_worn_and_meet_the_filter() -> None:
         stylist.rate([0])
 
 
+def test_looks_grow_by_a_shortlist_almost_as_they_do_by_every_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    wardrobe, vectors = toy_wardrobe(np.random.default_rng(2))
+    stylist = LookStylist(wardrobe, CosineScorer(vectors), vectors)
+    monkeypatch.setattr("likewise.outfits.looks.stylist.BEAM", 3)
+    wanted, best_first = ["bags", "shoes"], LookFilter(variety=0.0)
+    exact = stylist.complete([0], wanted, best_first, 3)
+    monkeypatch.setattr("likewise.outfits.looks.stylist.SHORTLIST", 4)  # of twelve
+    short = stylist.complete([0], wanted, best_first, 3)
+    assert short[0] == exact[0]  # the best look grows by every item
+    assert len({look.rows for look in short} & {look.rows for look in exact}) >= 2
+    second = stylist._grow([((0, 12), ()), ((0, 13), ())], "shoes", LookFilter(variety=0.0, k=3))[3:]
+    assert [added[0].row in stylist.wardrobe.candidates("shoes") for _, added in second] == [True] * 3
+    assert min(added[0].fit for _, added in second) >= 8 / 11  # a share of the whole slot, as what is left out is worse
+
+
 def toy_wardrobe(rng: np.random.Generator) -> tuple[Wardrobe, np.ndarray[tuple[int, int], np.dtype[np.float32]]]:
     rows = [(f"{kind}{n:02d}.jpg", f"{kind}{n:02d}", kind) for kind in ("tops", "bags", "shoes") for n in range(12)]
     catalog = pl.DataFrame(rows, schema=["image", "item", "category"], orient="row")

@@ -18,6 +18,8 @@ Indices = NDArray[np.int64]
 BEAM = 8
 N_COMPARED = 400
 """Other items of its category that an item is compared with; all of them where there are fewer."""
+SHORTLIST = 100
+"""Of a slot, for every look that grows but the first; all of them where there are fewer."""
 MAX_WHY = 3
 
 
@@ -41,6 +43,10 @@ class Suggestion:
     row: int
     slot: str
     fit: float
+
+
+PartialLook = tuple[tuple[int, ...], tuple[Suggestion, ...]]
+"""The rows of a look that grows, and what was added."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +106,13 @@ class LookStylist:
         candidates = self._candidates(worn, slot, limit)
         if not len(candidates):
             return []
-        scores = self.scorer.score_with(worn, candidates)
-        fits = _shares_below(scores)
+        return self._choose(slot, candidates, self.scorer.score_with(worn, candidates), limit)
+
+    def _choose(
+        self, slot: str, candidates: Indices, scores: Floats, limit: LookFilter, n_worse: int = 0
+    ) -> list[Suggestion]:
+        """The best and varied of scored candidates; `n_worse` others of the slot, not scored, count as worse."""
+        fits = (_shares_below(scores) * (len(scores) - 1) + n_worse) / max(1, len(scores) - 1 + n_worse)
         chosen = diversify(scores, self.vectors[candidates], limit.k, limit.variety)
         return [Suggestion(int(candidates[place]), slot, float(fits[place])) for place in chosen.tolist()]
 
@@ -110,13 +121,10 @@ class LookStylist:
     ) -> list[CompletedLook]:
         """Whole looks: what is wanted, or what the rules miss, filled slot by slot, the best few kept at each."""
         slots = [self.wardrobe.find_slot(word) for word in want] or self.missing_slots(worn)
-        beam: list[tuple[tuple[int, ...], tuple[Suggestion, ...]]] = [(tuple(worn), ())]
+        beam: list[PartialLook] = [(tuple(worn), ())]
         wide = LookFilter(limit.conditions, limit.anchors, limit.variety, max(BEAM, n_looks))
         for slot in slots:
-            grown = []
-            for rows, added in beam:
-                for one in self.suggest(rows, slot, wide):
-                    grown.append(((*rows, one.row), (*added, one)))
+            grown = self._grow(beam, slot, wide)
             if not grown:
                 raise LikewiseError(f"no item for {slot} meets the conditions: relax --where or --anchor.")
             scores = self.scorer.score([rows for rows, _ in grown])
@@ -128,6 +136,26 @@ class LookStylist:
             for (rows, added), score in zip(beam, scores.tolist(), strict=True)
         ]
         return looks[:n_looks]
+
+    def _grow(self, beam: Sequence[PartialLook], slot: str, limit: LookFilter) -> list[PartialLook]:
+        """Every look with each of its suggestions: the first look's of all items of the slot, those of the others of
+        the items that go best with the first, or a large catalog would be scored once for each of them."""
+        grown: list[PartialLook] = []
+        shortlist: Indices | None = None
+        for rows, added in beam:
+            candidates = self._candidates(rows, slot, limit)
+            n_all = len(candidates)
+            if shortlist is not None:
+                near = np.intersect1d(candidates, shortlist)
+                candidates = near if len(near) >= limit.k else candidates
+            if not n_all:
+                continue
+            scores = self.scorer.score_with(rows, candidates)
+            if shortlist is None:
+                shortlist = candidates[np.argsort(-scores, kind="stable")[:SHORTLIST]]
+            found = self._choose(slot, candidates, scores, limit, n_all - len(candidates))
+            grown += [((*rows, one.row), (*added, one)) for one in found]
+        return grown
 
     def missing_slots(self, worn: Sequence[int]) -> list[str]:
         """What a valid outfit still needs, and a bag: by the rules' groups, whatever the wardrobe has most of first."""

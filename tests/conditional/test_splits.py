@@ -26,7 +26,7 @@ from tests.real.places import real_data
 
 def drawn(split: SharedGalleryBenchmark, dim: int = 16) -> ImageTextFeatures:
     rng = np.random.default_rng(2)
-    texts = split.queries["condition"].unique().to_list()
+    texts = split.queries["condition"].unique().sort().to_list()  # `unique` has no order of its own
     return ImageTextFeatures(
         split.gallery,
         rng.standard_normal((len(split.gallery), dim), dtype=np.float32),

@@ -96,3 +96,18 @@ def test_a_test_from_stylists_outfits_asks_one_dimension_alone() -> None:
         assert len({row[own] for row in items}) == 5 and len({row[other] for row in items}) == 1
     with pytest.raises(LikewiseError, match="no column of colours or fabrics"):
         stylists_aat(outfits, catalog.drop("colour", "fabric"), 5)
+
+
+def test_choices_share_a_column_of_many_values_too() -> None:
+    """A shop has a hundred types of things in twenty categories: a sandal beside a boot is no question of colour."""
+    colours = ("red", "blue", "green", "black", "white", "pink")
+    rows = [
+        (f"{kind}-{c}-{n}.jpg", f"{kind}-{c}-{n}", kind, c, f"type {n}")
+        for kind in ("tops", "pants", "shoes") for n in range(70) for c in colours
+    ]  # fmt: skip
+    catalog = pl.DataFrame(rows, schema=["image", "item", "category", "colour", "type"], orient="row")
+    types = dict(catalog.select("item", "type").iter_rows())
+    outfits = [Outfit(f"o{n}", tuple(Item(row[1], row[2], row[0]) for row in rows[n::420])) for n in range(420)]
+    asked = stylists_aat(outfits, catalog, 40)
+    assert len(asked) == 40
+    assert all(len({types[item.item] for item in question.choices}) == 1 for question in asked)

@@ -14,7 +14,7 @@ import polars as pl
 from likewise.errors import LikewiseError
 from likewise.outfits.aat import ATTRIBUTES_OF_DIMENSION, N_CHOICES
 from likewise.outfits.benchmark.questions import DistractorPool, blank_questions
-from likewise.outfits.looks.columns import describing_columns
+from likewise.outfits.looks.columns import MAX_VALUES, describing_columns
 from likewise.outfits.protocol import Item, Outfit, OutfitQuestion
 
 WARM = frozenset({"red", "orange", "yellow", "pink", "brown", "gold", "beige"})
@@ -48,14 +48,14 @@ def stylists_aat(
     outfits: Sequence[Outfit], catalog: pl.DataFrame, n: int, groups: Mapping[str, str] | None = None, seed: int = 0
 ) -> list[OutfitQuestion]:
     """At most `n` questions of five choices over the dimensions that the catalog has columns of."""
-    describing = describing_columns(catalog)
-    about = {row["item"]: row for row in catalog.select("item", *describing).iter_rows(named=True)}
+    describing, every = describing_columns(catalog), describing_columns(catalog, max(MAX_VALUES, len(catalog) // 10))
+    about = {row["item"]: row for row in catalog.select("item", *every).iter_rows(named=True)}
     made: dict[str, list[OutfitQuestion]] = {}
     for dimension in ("color", "material"):
         own = [name for name in describing if name in ATTRIBUTES_OF_DIMENSION[dimension]]
         if not own:
             continue
-        shared = [name for name in describing if name not in own]
+        shared = [name for name in every if name not in ATTRIBUTES_OF_DIMENSION[dimension]]
         pool = _OneDimension(outfits, about, own, shared, groups)
         asked = _one_per_outfit(blank_questions(outfits, pool, N_CHOICES, seed=seed), seed)
         made[dimension] = [

@@ -10,10 +10,10 @@ NOT_DESCRIBING = frozenset(
 )
 
 
-def describing_columns(catalog: pl.DataFrame) -> list[str]:
+def describing_columns(catalog: pl.DataFrame, max_values: int = MAX_VALUES) -> list[str]:
     """By name, such as colour, fabric, season."""
     return [
         name
         for name, kind in catalog.schema.items()
-        if kind == pl.String and name not in NOT_DESCRIBING and 1 < catalog[name].n_unique() <= MAX_VALUES
+        if kind == pl.String and name not in NOT_DESCRIBING and 1 < catalog[name].n_unique() <= max_values
     ]

@@ -11,7 +11,7 @@ interval is Clopper-Pearson's for v n successes of n. Differences get v +- t s, 
 docs/inference.md has the simulations by which this was chosen, and how often it covers the truth.
 """
 
-from math import sqrt
+from math import hypot, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -88,6 +88,16 @@ def t_interval(value: float, error: float, n: float) -> tuple[float, float]:
         return max(-1.0, value - margin), min(1.0, value + margin)
     margin = t_quantile(n - 1) * error
     return value - margin, value + margin
+
+
+def difference_interval(before: tuple[float, float, float], after: tuple[float, float, float]) -> tuple[float, float]:
+    """Of after - before, two independent values, each with its own interval: (value, low, high), not always symmetric.
+
+    Each end takes the sides that lie towards it (Newcombe 1998, method 10; Zou & Donner 2008).
+    """
+    (old, old_low, old_high), (new, new_low, new_high) = before, after
+    low = new - old - hypot(new - new_low, old_high - old)
+    return low, new - old + hypot(new_high - new, old - old_low)
 
 
 def t_test(value: float, error: float, n: int) -> float:

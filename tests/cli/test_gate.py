@@ -148,6 +148,12 @@ def test_the_new_model_may_be_a_file_of_vectors_a_spec_or_an_onnx_file(
     lacking = run(*gate, "--new", tmp_path / "lacking.npz")  # could pass blindfold
     assert lacking.code == 2 and "has no vector of 1 images that shape has, square/red-1.png" in lacking.err
     assert "lacking" not in labelled.encoders()  # or evaluate would measure every model without that image
+    assert run("bundle", "run", labelled.path, tmp_path / "today.run", "--with", "shape").code == 0
+    engine = run(
+        "gate", labelled.path, "--measure", "P@3", "--old", tmp_path / "today.run", "--new", tmp_path / "lacking.npz"
+    )
+    assert engine.code == 2 and "has no vector of 1 images that the pool has, square/red-1.png" in engine.err
+    assert "lacking" not in labelled.encoders()
     assert run("encode", labelled.path, "--import", tmp_path / "lacking.npz", "--name", "lacking").code == 0
     older = ("gate", labelled.path, "--measure", "P@3", "--old", "lacking", "--new", "shape", "--json")
     assert "1 queries and 1 images of the gallery are left out" in " ".join(json.loads(run(*older).out)["notes"])

@@ -11,7 +11,7 @@ from likewise.catalog.versions import RETIRED
 from likewise.errors import LikewiseError
 from likewise.evaluation.estimates.layout import catalog_layout
 from likewise.evaluation.estimates.step import CATALOG_SCHEMA
-from likewise.evaluation.over_time import POOL, WHOLE_CATALOG, main_over_time, read_over_time
+from likewise.evaluation.over_time import POOL, WHOLE_CATALOG, main_over_time, read_over_time, value_changes
 from likewise.labeling.state import read_stored_votes
 from likewise.labeling.store.opening import opened_votes
 from likewise.labeling.store.read import read_votes
@@ -112,6 +112,18 @@ def test_over_time_shows_what_labels_can_tell_in_every_version() -> None:
     assert measure((True, True)) == ["AP"]
     assert measure((True, False)) == ["P@5"]
     assert measure((False, False), "P@9") == ["P@5"]  # of both versions
+
+
+def test_a_change_is_one_only_beyond_its_interval() -> None:
+    values = {
+        "apart": ((0.50, 0.45, 0.55), (0.70, 0.65, 0.75), (0.70, 0.64, 0.76)),
+        "within": ((0.90, 0.70, 0.92), (0.76, 0.74, 0.88), (0.80, 0.75, 0.85)),  # though by more than half widths
+        "unknown": ((0.50, None, None), (0.90, 0.85, 0.95), (0.10, 0.05, 0.15)),
+    }
+    rows = [(name, number, *one) for name, each in values.items() for number, one in enumerate(each, 1)]
+    table = pl.DataFrame(rows, schema=["encoder", "version", "value", "low", "high"], orient="row")
+    called = [(one.encoder, one.before, one.difference > 0) for one in value_changes(table) if one.real]
+    assert called == [("apart", 1, True), ("unknown", 2, False)]
 
 
 @pytest.mark.parametrize("design", ["eds", "sampled", "adaptive"])

@@ -1,12 +1,11 @@
 """Numbers over time: every stored evaluation leaves its values under the version of the catalog it was made on.
 
-A difference between two versions is called a change only where it is beyond its interval. The two estimates share
-labels and are taken as independent, which makes that interval too wide rather than too narrow.
+A difference between two versions is called a change only where it is beyond its interval: where that does not reach zero.
+The two estimates share labels and are taken as independent, which makes that interval too wide rather than too narrow.
 """
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import hypot
 from pathlib import Path
 
 import polars as pl
@@ -17,6 +16,7 @@ from likewise.discovery.step import read_pool
 from likewise.evaluation.measures import AP, P, cutoff_of
 from likewise.evaluation.ranking import MAIN
 from likewise.evaluation.summary import EvaluationSummary
+from likewise.intervals import difference_interval
 from likewise.labeling.step import read_labels
 from likewise.workspace import WorkspaceFolder, read_parquet, write_parquet
 
@@ -43,17 +43,18 @@ OF_EARLIER_RELEASES = {"n_new_labels": pl.Int64, "shown": pl.Boolean}  # columns
 
 @dataclass(frozen=True)
 class ValueChange:
-    """A model's value in two versions that follow each other; `real` if the difference is beyond its interval."""
+    """A model's value in two versions that follow each other; `real` if the interval of the difference is without 0."""
 
     encoder: str
     before: int
     after: int
     difference: float
-    half_width: float
+    low: float
+    high: float
 
     @property
     def real(self) -> bool:
-        return abs(self.difference) > self.half_width
+        return self.low > 0.0 or self.high < 0.0
 
 
 def append_to_results_history(
@@ -133,6 +134,6 @@ def value_changes(table: pl.DataFrame) -> list[ValueChange]:
         values = rows.select("version", "value", "low", "high").rows()
         for (before, old, low, high), (after, new, new_low, new_high) in pairwise(values):
             if None not in (old, new, low, high, new_low, new_high):
-                width = hypot((high - low) / 2.0, (new_high - new_low) / 2.0)
-                found.append(ValueChange(str(encoder), before, after, new - old, width))
+                interval = difference_interval((old, low, high), (new, new_low, new_high))
+                found.append(ValueChange(str(encoder), before, after, new - old, *interval))
     return found

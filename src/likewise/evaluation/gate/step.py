@@ -128,8 +128,7 @@ def _judged_pairs(
 ) -> JudgedPairs:
     """Every label of the pool's queries, over the images that both models have."""
     encoders = [one.name for one in models if one.run is None]
-    if len(encoders) == len(models):
-        _refuse_lacking(workspace, models, pool)
+    _refuse_lacking(workspace, models, pool)
     inside = set(catalog["image"] if half is None else select_half(catalog, half)["image"])
     queries, gallery = (
         [image for image in common_images(workspace, encoders, each) if image in inside]
@@ -146,15 +145,23 @@ def _judged_pairs(
 
 
 def _refuse_lacking(workspace: WorkspaceFolder, models: Sequence[GateModel], pool: Pool) -> None:
-    """A new model without vectors of what the old one knows would not be judged there, and could pass blindfold."""
+    """A new model without vectors of what the old one knows would not be judged there, and could pass blindfold.
+
+    A run is judged on every query, and an old one knows every image.
+    """
+    old, new = models
+    if new.run is not None:
+        return
     asked = list(dict.fromkeys([*pool.query_gallery.queries, *pool.query_gallery.gallery]))
-    known = set(common_images(workspace, [models[1].name], asked))
-    lacking = [image for image in common_images(workspace, [models[0].name], asked) if image not in known]
+    of_old = asked if old.run is not None else common_images(workspace, [old.name], asked)
+    known = set(common_images(workspace, [new.name], asked))
+    lacking = [image for image in of_old if image not in known]
     if lacking:
-        models[1].forget_if_brought(workspace)
+        new.forget_if_brought(workspace)
+        has = "the pool" if old.run is not None else old.name
         raise LikewiseError(
-            f"{models[1].name} has no vector of {len(lacking):,} images that {models[0].name} has, {lacking[0]} for "
-            "instance, and cannot be judged there: encode or import them first."
+            f"{new.name} has no vector of {len(lacking):,} images that {has} has, {lacking[0]} for instance, and "
+            "cannot be judged there: encode or import them first."
         )
 
 

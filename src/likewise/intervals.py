@@ -91,7 +91,7 @@ def t_interval(value: float, error: float, n: float) -> tuple[float, float]:
 
 
 def difference_interval(before: tuple[float, float, float], after: tuple[float, float, float]) -> tuple[float, float]:
-    """Of after - before, two independent values, each with its own interval: (value, low, high), not always symmetric.
+    """Of after - before: two independent values, each with its own interval (value, low, high).
 
     Each end takes the sides that lie towards it (Newcombe 1998, method 10; Zou & Donner 2008).
     """

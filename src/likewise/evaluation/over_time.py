@@ -1,7 +1,7 @@
 """Numbers over time: every stored evaluation leaves its values under the version of the catalog it was made on.
 
-A difference between two versions is called a change only where it is beyond its interval: where that does not reach zero.
-The two estimates share labels and are taken as independent, which makes that interval too wide rather than too narrow.
+A difference between two versions is called a change only where its interval is without zero. The two estimates share
+labels and are taken as independent, which makes that interval too wide rather than too narrow.
 """
 
 from dataclasses import dataclass

@@ -140,3 +140,22 @@ def test_copies_among_the_new_pictures_are_counted(shop: Path) -> None:
     assert planned.to_dict()["copies"] == {"images": 2, "across_items": 2}
     told = " ".join(CliRunner().invoke(app, ["update", str(workspace.path), "--dry-run"]).output.split())
     assert "2 of the new pictures have a copy, exact or near" in told
+
+
+def test_a_copy_is_an_image_of_its_own(shop: Path) -> None:
+    """The votes of the first one are put aside when it goes, although a copy stays, and come back with it."""
+    workspace, photos = Workspace(shop / "shoes"), shop / "photos"
+    before = read_stored_votes(workspace)
+    assert before is not None
+    first, copy = photos / "circle/red-0.png", photos / "circle/copy.png"
+    copy.write_bytes(first.read_bytes())
+    assert workspace.update().update.changes.added == ("circle/copy.png",)
+    first.unlink()
+    assert workspace.update().update.changes.removed == ("circle/red-0.png",)
+    without = read_stored_votes(workspace)
+    assert without is not None and 0 < len(without) < len(before)
+    first.write_bytes(copy.read_bytes())
+    assert workspace.update().update.changes.returned == ("circle/red-0.png",)
+    key = ["query", "candidate", "expert"]
+    again = read_stored_votes(workspace)
+    assert again is not None and again.sort(key).equals(before.sort(key))

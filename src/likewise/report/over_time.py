@@ -54,7 +54,7 @@ def over_time(workspace: WorkspaceFolder, styles: Styles) -> OverTime | None:
     changes = [each for each in value_changes(table) if each.real]
     sentences = [
         f"{each.encoder} {'rose' if each.difference > 0 else 'fell'} by {percent(abs(each.difference))} points from "
-        f"version {each.before} to {each.after} (from {percent(smaller)} to {percent(larger)})."
+        f"version {each.before} to {each.after} (95 % interval {percent(smaller)}–{percent(larger)})."
         for each in changes
         for smaller, larger in [sorted((abs(each.low), abs(each.high)))]
     ] or ["No model's value changed beyond its interval."]

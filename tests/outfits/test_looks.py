@@ -215,7 +215,11 @@ def test_looks_grow_by_a_shortlist_almost_as_they_do_by_every_item(monkeypatch: 
     short = stylist.complete([0], wanted, best_first, 3)
     assert short[0] == exact[0]  # the best look grows by every item
     assert len({look.rows for look in short} & {look.rows for look in exact}) >= 2
-    second = stylist._grow([((0, 12), ()), ((0, 13), ())], "shoes", LookFilter(variety=0.0, k=3))[3:]
+    monkeypatch.setattr("likewise.outfits.looks.stylist.BESIDE_WORN", 6)
+    beside = stylist.complete([0], wanted, best_first, 3)[0]
+    shoes = stylist.suggest([0], "shoes", LookFilter(variety=0.0, k=6))
+    assert beside.added[1].row in {one.row for one in shoes} and beside.added[0] == exact[0].added[0]
+    second = stylist._grow([((0, 12), ()), ((0, 13), ())], "shoes", LookFilter(variety=0.0, k=3), [0])[3:]
     assert [added[0].row in stylist.wardrobe.candidates("shoes") for _, added in second] == [True] * 3
     assert min(added[0].fit for _, added in second) >= 8 / 11  # a share of the whole slot, as what is left out is worse
 

@@ -18,6 +18,8 @@ Indices = NDArray[np.int64]
 BEAM = 8
 N_COMPARED = 400
 """Other items of its category that an item is compared with; all of them where there are fewer."""
+BESIDE_WORN = 400
+"""Of a slot after the first, those that go best with what is worn; all of them where there are fewer."""
 SHORTLIST = 100
 """Of a slot, for every look that grows but the first; all of them where there are fewer."""
 MAX_WHY = 3
@@ -124,7 +126,7 @@ class LookStylist:
         beam: list[PartialLook] = [(tuple(worn), ())]
         wide = LookFilter(limit.conditions, limit.anchors, limit.variety, max(BEAM, n_looks))
         for slot in slots:
-            grown = self._grow(beam, slot, wide)
+            grown = self._grow(beam, slot, wide, worn)
             if not grown:
                 raise LikewiseError(f"no item for {slot} meets the conditions: relax --where or --anchor.")
             scores = self.scorer.score([rows for rows, _ in grown])
@@ -137,9 +139,11 @@ class LookStylist:
         ]
         return looks[:n_looks]
 
-    def _grow(self, beam: Sequence[PartialLook], slot: str, limit: LookFilter) -> list[PartialLook]:
-        """Every look with each of its suggestions: the first look's of all items of the slot, those of the others of
-        the items that go best with the first, or a large catalog would be scored once for each of them."""
+    def _grow(
+        self, beam: Sequence[PartialLook], slot: str, limit: LookFilter, worn: Sequence[int]
+    ) -> list[PartialLook]:
+        """Every look with each of its suggestions: the first look's of the items that go best with what is worn, those
+        of the others of the items that go best with the first, or a large catalog would be scored once for each."""
         grown: list[PartialLook] = []
         shortlist: Indices | None = None
         for rows, added in beam:
@@ -148,6 +152,8 @@ class LookStylist:
             if shortlist is not None:
                 near = np.intersect1d(candidates, shortlist)
                 candidates = near if len(near) >= limit.k else candidates
+            elif added and worn:
+                candidates = self._best_beside(worn, candidates, BESIDE_WORN)
             if not n_all:
                 continue
             scores = self.scorer.score_with(rows, candidates)
@@ -156,6 +162,11 @@ class LookStylist:
             found = self._choose(slot, candidates, scores, limit, n_all - len(candidates))
             grown += [((*rows, one.row), (*added, one)) for one in found]
         return grown
+
+    def _best_beside(self, worn: Sequence[int], candidates: Indices, n: int) -> Indices:
+        if len(candidates) <= n:
+            return candidates
+        return candidates[np.argsort(-self.scorer.score_with(worn, candidates), kind="stable")[:n]]
 
     def missing_slots(self, worn: Sequence[int]) -> list[str]:
         """What a valid outfit still needs, and a bag: by the rules' groups, whatever the wardrobe has most of first."""

@@ -11,7 +11,8 @@ from typing import Any
 
 from kept import measured_once
 from marks import fill
-from zero_shot import CAPTIONS, DIM, TOWER_STEPS, tower_of, workspace_of
+from zero_shot import tower_of, workspace_of
+from zero_shot_plan import CAPTIONS, DIM, TOWER_STEPS
 
 from likewise.conditional.evaluate import AVERAGE, recall_table, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures

@@ -14,7 +14,11 @@ def measured_once(description: str | None, name: str, measure: Callable[[Path, P
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     asked = parser.parse_args()
-    kept = asked.work / name
-    if not kept.exists():
-        write_json(measure(asked.data, asked.work), kept)
-    return read_json(kept)
+    return made_once(asked.work / name, lambda: measure(asked.data, asked.work))
+
+
+def made_once(file: Path, make: Callable[[], Any]) -> Any:
+    """What `make` gave, as JSON: made once, then read from the file."""
+    if not file.exists():
+        write_json(make(), file)
+    return read_json(file)

@@ -10,15 +10,15 @@ With `--photographs` the items are products of a shop, similar where type and co
 """
 
 import argparse
-import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kept import made_once
 from marks import fill, paragraph
 from photographs import MEASURED, photographs_bench
 from sampling_bench import Bench, wardrobe_bench
@@ -58,19 +58,28 @@ def wardrobe(work: Path, seed: int) -> Bench:
     return wardrobe_bench(folder)
 
 
+def made_in_a_folder(file: Path, make: Callable[[Path], Any]) -> Any:
+    """What `make` gave with a folder that is thrown away; stored, so that a run that was stopped goes on."""
+
+    def in_a_folder() -> Any:
+        with tempfile.TemporaryDirectory(dir=file.parent) as folder:
+            return make(Path(folder))
+
+    return made_once(file, in_a_folder)
+
+
 def replays(
     bench: Bench, models: tuple[str, ...], work: Path, name: str, design: Design, n_replays: int
 ) -> list[list[Season]]:
-    """Each is stored when it is done, so that a run that was stopped goes on."""
     save_pictures(work / "pictures", bench.n_items)
     found = []
     for seed in range(n_replays):
-        file = work / f"replay-{name}-{design}-{seed}.json"
-        if not file.exists():
-            with tempfile.TemporaryDirectory(dir=work) as folder:
-                seasons = replay(bench, models, Path(folder), work / "pictures", design, seed)
-            file.write_text(json.dumps([season.to_json() for season in seasons]))
-        found.append([Season.from_json(stored) for stored in json.loads(file.read_text())])
+
+        def seasons(folder: Path, seed: int = seed) -> list[dict[str, Any]]:
+            return [one.to_json() for one in replay(bench, models, folder, work / "pictures", design, seed)]
+
+        stored = made_in_a_folder(work / f"replay-{name}-{design}-{seed}.json", seasons)
+        found.append([Season.from_json(season) for season in stored])
         print(
             f"{design}, replay {seed + 1} of {n_replays}: {100 * labels_share(found[-1:]):.1f} % of the labels",
             flush=True,
@@ -159,12 +168,11 @@ def own_queries_table(bench: Bench, models: tuple[str, ...], work: Path, n_repla
     save_pictures(work / "pictures", bench.n_items)
     errors = []
     for seed in range(n_replays):
-        file = work / f"own-{bench.name}-{seed}.json"
-        if not file.exists():
-            with tempfile.TemporaryDirectory(dir=work) as folder:
-                rows = own_errors(bench, models, Path(folder), work / "pictures", "sampled", seed)
-            file.write_text(json.dumps(rows))
-        errors.append(json.loads(file.read_text()))
+
+        def rows(folder: Path, seed: int = seed) -> Any:
+            return own_errors(bench, models, folder, work / "pictures", "sampled", seed)
+
+        errors.append(made_in_a_folder(work / f"own-{bench.name}-{seed}.json", rows))
     seasons = 100 * np.array(errors)
     lines = ["| measure | first pool: mean error, points | after updates |", "|---|---|---|"]
     for place, name in enumerate(MEASURES):

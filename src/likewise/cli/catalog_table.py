@@ -20,8 +20,8 @@ def print_catalog(values: pl.DataFrame, facts: "CatalogFacts") -> None:
     """The estimates, what they rest on, and what follows them."""
     layout = catalog_layout(values)
     console().print(catalog_board(values, layout))
-    if layout.left_out:
-        echo(f"[dim]{escape(layout.left_out)}[/]")
+    for note in layout.notes:
+        echo(f"[dim]{escape(note)}[/]")
     echo(f"[dim]{catalog_sentence(facts)}[/]")
     if facts.judge is not None:
         echo(f"[dim]{escape(judge_sentence(facts.judge))}[/]")

@@ -30,13 +30,13 @@ class CatalogRow:
 @dataclass(frozen=True)
 class CatalogBoard:
     """Every model over the whole catalog, best first; `headings` are (title, subtitle) of the columns, the main measure
-    first, and `left_out` says what is not shown."""
+    first, and `notes` say what the order is and what is not shown."""
 
     measures: list[str]
     headings: list[tuple[str, str]]
     rows: list[CatalogRow]
     axis: tuple[float, float]
-    left_out: str
+    notes: list[str]
 
     @property
     def main(self) -> str:
@@ -54,7 +54,7 @@ def catalog_board(values: pl.DataFrame, differences: pl.DataFrame | None = None)
     axis = axis_of([row[0] for row in cells.values()])
     close = set() if differences is None or not order else _as_good_as(differences, measures[0], order[0])
     rows = [CatalogRow(name, cells[name], whisker_of(cells[name][0], axis), name in close) for name in order]
-    return CatalogBoard(measures, [heading(name) for name in measures], rows, axis, layout.left_out)
+    return CatalogBoard(measures, [heading(name) for name in measures], rows, axis, layout.notes)
 
 
 def catalog_verdict(board: CatalogBoard, differences: pl.DataFrame | None) -> tuple[str, str]:

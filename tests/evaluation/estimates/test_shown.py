@@ -116,13 +116,16 @@ def rows(shown: dict[tuple[str, str], bool]) -> pl.DataFrame:
     )
 
 
-def test_the_board_says_what_it_leaves_out() -> None:
+def test_the_board_says_what_it_leaves_out_and_why_a_higher_value_stands_below() -> None:
     every = catalog_layout(rows({}))
-    assert (every.measures, every.encoders, every.left_out) == (["AP", "P@5"], ["a", "b"], "")
+    assert (every.measures, every.encoders) == (["AP", "P@5"], ["a", "b"])
+    [order] = every.notes
+    assert order.endswith("so a higher AP may stand below a lower one.")
+    assert catalog_layout(rows({}).with_columns(place=3 - pl.col("place"))).notes == []
     hidden = catalog_layout(rows({("a", "AP"): False, ("b", "AP"): False}))
     assert (hidden.measures, hidden.encoders) == (["P@5"], ["b", "a"])
-    assert hidden.left_out.endswith("without bias: AP.")
+    assert len(hidden.notes) == 2 and hidden.notes[1].endswith("without bias: AP.")
     one = catalog_layout(rows({("b", "AP"): False}))
-    assert one.measures == ["P@5", "AP"] and one.left_out.endswith("AP of b.")
+    assert one.measures == ["P@5", "AP"] and one.notes[-1].endswith("AP of b.")
     with pytest.raises(LikewiseError, match="run `likewise evaluate` again"):
         catalog_layout(rows({}).drop("place"))

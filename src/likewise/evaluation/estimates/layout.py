@@ -14,11 +14,11 @@ from likewise.evaluation.measures import AP, P, cutoff_of
 
 @dataclass(frozen=True)
 class CatalogLayout:
-    """Measures with the main one first, encoders best first, and the sentence about what is left out (or none)."""
+    """Measures with the main one first, encoders best first, and sentences about the order and what is left out."""
 
     measures: list[str]
     encoders: list[str]
-    left_out: str
+    notes: list[str]
 
 
 def catalog_layout(values: pl.DataFrame) -> CatalogLayout:
@@ -38,7 +38,17 @@ def catalog_layout(values: pl.DataFrame) -> CatalogLayout:
     by = ["place"] if rows["place"].is_unique().all() else []  # not of results that were made one by one
     ordered = rows.sort(*by, pl.col("value"), "encoder", descending=[*(False for _ in by), True, False])
     others = [name for name in measures if name != main]
-    return CatalogLayout([main, *others], ordered["encoder"].to_list(), _left_out(hidden, n_encoders))
+    notes = [_order_note(main, ordered["value"].to_list()), _left_out(hidden, n_encoders)]
+    return CatalogLayout([main, *others], ordered["encoder"].to_list(), [note for note in notes if note])
+
+
+def _order_note(main: str, values: list[float]) -> str:
+    if values == sorted(values, reverse=True):
+        return ""
+    return (
+        f"Models stand in the order that is most likely right: for it, what chance can explain counts less than in the "
+        f"values, so a higher {main} may stand below a lower one."
+    )
 
 
 def _left_out(hidden: dict[str, list[str]], n_encoders: int) -> str:

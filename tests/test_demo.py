@@ -12,15 +12,14 @@ import pytest
 
 from likewise.synthetic import SIMILAR_AT, similarity
 from likewise.workspace import WorkspaceFolder, read_json
+from tests.warm import warm
 
 SMALL = ("--items", "40", "--n-queries", "12", "--seed", "4")
 DATED = "results/discovery.note.json"  # says when the results were made; the only file that reads the clock
 
 
-def demo(folder: Path, *options: str) -> str:
-    ran = subprocess.run(
-        [sys.executable, "-m", "likewise", "demo", "demo", *options], cwd=folder, capture_output=True, text=True
-    )
+def demo(folder: Path, python: list[str], *options: str) -> str:
+    ran = subprocess.run([*python, "demo", "demo", *options], cwd=folder, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
@@ -29,7 +28,7 @@ def demo(folder: Path, *options: str) -> str:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[WorkspaceFolder, str]:
     """The demo in full size: 600 items, 1,800 images, 100 queries, 5 encoders, k = 6, 3 experts."""
     folder = tmp_path_factory.mktemp("whole")
-    printed = demo(folder)
+    printed = demo(folder, [sys.executable, "-m", "likewise"])
     return WorkspaceFolder(folder / "demo"), printed
 
 
@@ -114,12 +113,12 @@ def test_the_network_of_the_base_install_is_ahead_of_every_descriptor(whole: tup
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A demo that two tests share: one repeats it elsewhere, one runs it again in its place."""
     folder = tmp_path_factory.mktemp("small")
-    demo(folder, *SMALL)
+    demo(folder, warm("-m", "likewise"), *SMALL)
     return folder
 
 
 def test_two_runs_with_one_seed_give_identical_files(small: Path, tmp_path: Path) -> None:
-    demo(tmp_path, *SMALL)
+    demo(tmp_path, warm("-m", "likewise"), *SMALL)
     first, second = small / "demo", tmp_path / "demo"
     files = sorted(path.relative_to(first) for path in first.rglob("*") if path.is_file())
     assert files == sorted(path.relative_to(second) for path in second.rglob("*") if path.is_file())
@@ -131,7 +130,7 @@ def test_two_runs_with_one_seed_give_identical_files(small: Path, tmp_path: Path
 def test_running_it_again_does_nothing_twice(small: Path) -> None:
     shards = {path: path.stat().st_mtime_ns for path in (small / "demo" / "vectors").rglob("*.npy")}
     assert shards
-    printed = demo(small, *SMALL)
+    printed = demo(small, warm("-m", "likewise"), *SMALL)
     assert printed.count("already encoded") >= 5
     assert {path: path.stat().st_mtime_ns for path in shards} == shards
 
@@ -139,7 +138,7 @@ def test_running_it_again_does_nothing_twice(small: Path) -> None:
 def test_numbers_as_json(whole: tuple[WorkspaceFolder, str]) -> None:
     workspace, _ = whole
     ran = subprocess.run(
-        [sys.executable, "-m", "likewise", "evaluate", str(workspace.path), "--json"],
+        [*warm("-m", "likewise"), "evaluate", str(workspace.path), "--json"],
         capture_output=True,
         text=True,
         check=True,

@@ -3,7 +3,6 @@
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import polars as pl
 import pytest
 
 from tests.conftest import write_shapes
+from tests.warm import warm
 
 PROJECT = Path(__file__).parents[1]
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
@@ -49,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
 )
 def test_python_blocks_run(page: Path, number: int, folder: Path) -> None:
     code = blocks(page, "python")[number]
-    ran = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    ran = subprocess.run(warm("-c", code), cwd=folder, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
 
 
@@ -59,7 +59,7 @@ def test_the_road_of_the_readme_in_five_commands(folder: Path) -> None:
     assert len(commands) == 5
     for command in commands:
         assert command[0] == "likewise"
-        ran = subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True)
+        ran = subprocess.run(warm("-m", *command), cwd=folder, capture_output=True, text=True)
         assert ran.returncode == 0, (command, ran.stderr)
     assert (folder / "shoes" / "report" / "index.html").exists()
 

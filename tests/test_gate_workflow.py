@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from tests.evaluation.labelled_workspace import make_labelled
+from tests.warm import likewise_command
 
 FILE = Path(__file__).parents[1] / "docs" / "gate_workflow.yml"
 
@@ -32,8 +33,9 @@ def _output(outputs: dict[str, str], found: re.Match[str]) -> str:
     return outputs[found[1]]
 
 
-def run_job(workflow: dict[str, Any], folder: Path, **env: str) -> Job:
-    """One job as the CI runs it: a shell that stops at the first error, outputs and summary in files."""
+def run_job(workflow: dict[str, Any], folder: Path, commands: Path, **env: str) -> Job:
+    """One job as the CI runs it, with `likewise` in the folder of commands: a shell that stops at the first error,
+    outputs and summary in files."""
     outputs: dict[str, str] = {}
     summary, artifacts, log = folder / "summary.md", [], ""
     for step in workflow["jobs"]["gate"]["steps"]:
@@ -48,7 +50,7 @@ def run_job(workflow: dict[str, Any], folder: Path, **env: str) -> Job:
             for name, value in step.get("env", {}).items()
         }
         known = {"GITHUB_OUTPUT": str(output), "GITHUB_STEP_SUMMARY": str(summary)}
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        path = os.pathsep.join([str(commands), str(Path(sys.executable).parent), os.environ["PATH"]])
         ran = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", step["run"]],
             cwd=folder,
@@ -69,6 +71,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_labelled(tmp_path_factory.mktemp("repository")).path.parent
 
 
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return likewise_command(tmp_path_factory.mktemp("path") / "bin")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "undecided", "code", "says"),
     [
@@ -78,19 +85,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_the_workflow_opens_and_closes_the_gate(
-    folder: Path, old: str, new: str, undecided: str, code: int, says: str
+    folder: Path, commands: Path, old: str, new: str, undecided: str, code: int, says: str
 ) -> None:
     (folder / "summary.md").unlink(missing_ok=True)
     (folder / "gate.output").unlink(missing_ok=True)
     workflow = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    job = run_job(workflow, folder, WORKSPACE="ws", OLD=old, NEW=new, MEASURE="P@3", UNDECIDED=undecided)
+    job = run_job(workflow, folder, commands, WORKSPACE="ws", OLD=old, NEW=new, MEASURE="P@3", UNDECIDED=undecided)
     assert job.code == code, job.log
     assert job.summary.startswith(says)
     assert job.artifacts == ["gate.json", "index.html", "junit.xml", "pairs.parquet"]
     assert ElementTree.parse(folder / "gate" / "junit.xml").getroot().tag == "testsuites"
 
 
-def test_a_wrong_command_stops_the_job_with_its_sentence(folder: Path, tmp_path: Path) -> None:
+def test_a_wrong_command_stops_the_job_with_its_sentence(folder: Path, commands: Path, tmp_path: Path) -> None:
     workflow = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    job = run_job(workflow, tmp_path, WORKSPACE=str(folder / "ws"), OLD="colour", NEW="nobody")
+    job = run_job(workflow, tmp_path, commands, WORKSPACE=str(folder / "ws"), OLD="colour", NEW="nobody")
     assert job.code == 1 and not job.artifacts and "there is no model 'nobody'" in " ".join(job.log.split())

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from PIL import Image
 
 from tests.conftest import write_shapes
 from tests.test_docs import everything_similar
+from tests.warm import warm
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
@@ -44,7 +44,7 @@ def test_a_notebook_runs(notebook: Path, tmp_path: Path) -> None:
     write_shapes(tmp_path / "photos").unlink()
     everything_similar(tmp_path, 24)
     write_classes(tmp_path)
-    ran = subprocess.run([sys.executable, "-c", as_script(notebook)], cwd=tmp_path, capture_output=True, text=True)
+    ran = subprocess.run(warm("-c", as_script(notebook)), cwd=tmp_path, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
 
 

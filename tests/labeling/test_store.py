@@ -3,7 +3,6 @@
 import shutil
 import sqlite3
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from likewise.errors import LikewiseError
 from likewise.labeling import add_votes, open_votes, read_votes, tidy_votes
 from likewise.labeling.store import read_events, read_sourced_votes
 from likewise.workspace import WorkspaceFolder
+from tests.warm import warm
 
 from .factories import votes_of
 
@@ -124,7 +124,7 @@ for number in range(8):
 
 
 def test_two_processes_write_at_once_and_nothing_is_lost(engine: Engine, database: str) -> None:
-    writers = [subprocess.Popen([sys.executable, "-c", WRITER, database, expert]) for expert in ("ann", "bob")]
+    writers = [subprocess.Popen([*warm("-c", WRITER), database, expert]) for expert in ("ann", "bob")]
     assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
     votes = read_votes(engine)
     assert votes.group_by("expert").len().sort("expert").rows() == [("ann", 8), ("bob", 8)]
@@ -147,7 +147,7 @@ with write_transaction(engine) as connection:
 
 
 def test_a_killed_writer_leaves_what_was_stored_and_no_lock(engine: Engine, database: str) -> None:
-    assert subprocess.run([sys.executable, "-c", KILLED, database], check=False, timeout=60).returncode == -9
+    assert subprocess.run([*warm("-c", KILLED), database], check=False, timeout=60).returncode == -9
     assert read_votes(engine).select("expert", "answer").rows() == [("ann", "similar")]
     assert add_votes(engine, votes_of(bob="s"), "after").added == 1
 

@@ -20,6 +20,7 @@ from likewise.workspace import WorkspaceFolder
 from tests.guard.test_outfit_models import outfits_table
 from tests.guard.world import World, make_world
 from tests.scale.namespace import run_alone
+from tests.warm import warm
 
 pytest.importorskip("torch")
 HERE = partial(run_here, None)
@@ -73,7 +74,7 @@ def test_what_cannot_be_searched_is_said(world: World) -> None:
         search_settings(world.workspace, TrainingRequest("popular"), 4, HERE)
     with pytest.raises(LikewiseError, match="at least two trials"):
         search_settings(world.workspace, TrainingRequest("fhn"), 1, HERE)
-    command = [sys.executable, "-m", "likewise", "outfits", "train", str(world.workspace.path), "--engine", "ray"]
+    command = [*warm("-m", "likewise"), "outfits", "train", str(world.workspace.path), "--engine", "ray"]
     refused = subprocess.run(command, capture_output=True, text=True, check=False)
     assert refused.returncode == 2 and "--trials 16" in refused.stderr
 

@@ -4,7 +4,6 @@ import html
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from tests.cli.conftest import Run, run
 from tests.cli.test_road import similar_if_same_shape
 from tests.conftest import write_shapes
 from tests.update.conftest import SHAPES, save_shape, vote
+from tests.warm import likewise_command
 
 __all__ = ["run"]
 
@@ -30,11 +30,7 @@ def script_of(workspace: WorkspaceFolder) -> str:
 
 def make_again(workspace: WorkspaceFolder, tmp_path: Path) -> WorkspaceFolder:
     """Run the script where the workspace is, with this likewise as the command."""
-    command = tmp_path / "bin" / "likewise"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m likewise "$@"\n')
-    command.chmod(0o755)
-    shell = f'PATH={shlex.quote(str(command.parent))}:"$PATH"\n{script_of(workspace)}'
+    shell = f'PATH={shlex.quote(str(likewise_command(tmp_path / "bin")))}:"$PATH"\n{script_of(workspace)}'
     ran = subprocess.run(
         ["sh", "-eu", "-c", shell], cwd=workspace.path.parent, capture_output=True, text=True, check=False
     )

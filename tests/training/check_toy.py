@@ -87,14 +87,18 @@ def toy_plan() -> TrainingPlan:
     return make_plan("quick", trials=4, steps=20, evaluate_every=10, reruns=2, dim=8)
 
 
-def check_command(workspace: WorkspaceFolder, methods: str, *more: str) -> list[str]:
-    """`likewise train check` with that plan on the toy."""
+def check_words(workspace: WorkspaceFolder, methods: str, *more: str) -> list[str]:
+    """The words of `likewise train check` with that plan on the toy."""
     plan = toy_plan()
     small = {"trials": plan.n_trials, "steps": plan.max_steps, "evaluate-every": plan.steps_between_evaluations}
     options = small | {"reruns": plan.n_reruns, "dim": plan.dim, "workers": 1, "column": "kind", "with": "toy"}
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-    command = [sys.executable, "-m", "likewise", "train", "check", str(workspace.path)]
-    return [*command, "--methods", methods, *words, *more]
+    return ["train", "check", str(workspace.path), "--methods", methods, *words, *more]
+
+
+def check_command(workspace: WorkspaceFolder, methods: str, *more: str) -> list[str]:
+    """That command, in a Python of its own that can be killed."""
+    return [sys.executable, "-m", "likewise", *check_words(workspace, methods, *more)]
 
 
 def measured_again(workspace: WorkspaceFolder, spec: str, config: CheckConfig) -> pl.DataFrame:

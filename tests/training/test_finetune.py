@@ -1,7 +1,6 @@
 """Fine-tuning: losses fall, a killed run ends with the same weights, and DINO's arithmetic is checked by hand."""
 
 import subprocess
-import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -18,6 +17,7 @@ from likewise.training.finetune.step import FinetuneSettings, finetune, make_lea
 from likewise.training.finetune.targets import class_targets
 from likewise.training.network import load_trunk
 from likewise.workspace import WorkspaceFolder
+from tests.warm import warm
 
 ENCODER = "small?size=24"
 QUICK = {"encoder": ENCODER, "epochs": 3, "batch": 8, "rate": 3e-3}
@@ -103,7 +103,7 @@ def die(what, done, total):
         os.kill(os.getpid(), signal.SIGKILL)
 finetune(WorkspaceFolder(Path({str(workspace.path)!r})), {settings!r}, "killed", on_progress=die)
 """
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    ran = subprocess.run(warm("-c", code), capture_output=True, check=False)
     assert ran.returncode == -9, ran.stderr.decode()
     finetune(workspace, settings, "killed", on_progress=silent)
     assert weights(workspace, "killed") == weights(workspace, "whole")

@@ -17,8 +17,9 @@ from likewise.errors import LikewiseError
 from likewise.training.claims import read_claims
 from likewise.training.context import CheckConfig
 from likewise.workspace import read_json
+from tests.warm import warm
 
-from .check_toy import Check, check_command, measured_again, rerun_of, toy_plan, toy_workspace
+from .check_toy import Check, check_words, measured_again, rerun_of, toy_plan, toy_workspace
 
 
 def test_a_check_of_heads(tmp_path: Path, check: Check) -> None:
@@ -52,7 +53,8 @@ def test_a_check_of_heads(tmp_path: Path, check: Check) -> None:
     data = yaml.safe_load(str(ModelCard(card).data))  # as a model hub reads it
     assert (data["pipeline_tag"], data["library_name"]) == ("image-feature-extraction", "likewise")
     assert "MAP@R" in {metric["type"] for metric in data["model-index"][0]["results"][0]["metrics"]}
-    told = subprocess.run(check_command(workspace, "triplet,proxy-nca"), capture_output=True, text=True, check=True)
+    command = [*warm("-m", "likewise"), *check_words(workspace, "triplet,proxy-nca")]
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
     map_at_r = {
         row["method"]: 100 * row["value"]
         for row in found["accuracy"]

@@ -1,7 +1,6 @@
 """The pool or the catalog is replaced while people label: the site asks the new pairs at once, and the log says so."""
 
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
@@ -19,6 +18,7 @@ from likewise.labeling.store.pairs import add_pairs, pair_keys
 from likewise.labeling.store.project import change_project, read_log
 from likewise.update import update_catalog
 from likewise.workspace import WorkspaceFolder
+from tests.warm import warm
 
 from .conftest import Browser, write_pool
 from .servers import free_port, logged_in, running
@@ -145,7 +145,7 @@ def test_the_command_withdraws_by_itself_and_says_so_while_a_server_runs(
     workspace: WorkspaceFolder, database: str, tmp_path: Path
 ) -> None:
     """`likewise discover --replace`, in a process of its own, beside a site in another."""
-    command = [sys.executable, "-m", "likewise"]
+    command = warm("-m", "likewise")
     for arguments in (
         ("encode", workspace.path, "--with", "colour,layout", "--workers", "1"),
         ("discover", workspace.path, "--with", "colour", "--n-queries", "3", "--k", "2"),

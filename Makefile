@@ -3,14 +3,24 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-slow check lowest wheel docs lint types format bench clean chromium
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
+# What a command prints, in one piece when it has ended: it runs beside another.
+aside = @said=$$(mktemp); failed=0; $(1) > $$said 2>&1 || failed=1; cat $$said; rm -f $$said; exit $$failed
+
+.PHONY: demo test test-rooms test-pages test-slow check lowest wheel docs lint types format bench clean chromium
 
 demo: .venv/.base
 	$(BIN)/likewise demo demo
 
-test: .venv/.test lint types chromium
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and not browser" -n auto --maxprocesses 4 --dist loadfile
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow and browser" -n 2 --dist loadfile
+# Lint, then the tests; types and the tests in a browser, which mostly wait, run beside them.
+test: .venv/.test lint chromium
+	@$(MAKE) --no-print-directory --keep-going -j 2 test-rooms types test-pages
+
+test-rooms: .venv/.test
+	$(PYTEST) -m "not slow and not browser" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+test-pages: .venv/.test
+	$(call aside,$(PYTEST) tests/browser -m "not slow" -n 2 --dist loadfile)
 
 test-slow: .venv/.test chromium
 	$(BIN)/python -m pytest -m slow
@@ -18,7 +28,7 @@ test-slow: .venv/.test chromium
 # What changed since the last commit (or since BASE=main): lint, then types beside the quick tests of those packages.
 check: .venv/.test lint
 	@said=$$(mktemp); $(BIN)/mypy > $$said 2>&1 & types=$$!; failed=0; tests="$$($(BIN)/python tests/changed.py $(BASE))"; \
-	if [ -n "$$tests" ]; then echo "$$tests"; OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest \
+	if [ -n "$$tests" ]; then echo "$$tests"; $(PYTEST) \
 	-m "not slow and not browser and not heavy" -k "not postgresql" -n 2 --dist loadfile $$tests || failed=1; \
 	else echo "no package changed"; fi; wait $$types || failed=1; cat $$said; rm -f $$said; exit $$failed
 
@@ -44,7 +54,7 @@ lint: .venv/.test
 	$(BIN)/ruff format --check src tests benchmarks docs
 
 types: .venv/.test
-	$(BIN)/mypy
+	$(call aside,$(BIN)/mypy)
 
 format: .venv/.test
 	$(BIN)/ruff check --fix src tests benchmarks docs

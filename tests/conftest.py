@@ -1,11 +1,13 @@
 """Small real workspaces for the tests: coloured shapes on white, several pictures per item."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import hypothesis
 import numpy as np
 import pytest
+import typer.main
 from PIL import Image, ImageDraw
 
 from likewise.catalog import make_catalog
@@ -19,10 +21,13 @@ TESTS = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make check` leaves to `make test` (heavy), and what needs the data beside the checkout (real)."""
-    heavy = {
-        line for line in (TESTS / "heavy.txt").read_text(encoding="utf-8").splitlines() if line[:1] not in ("", "#")
-    }
+    """Mark what `make check` leaves to `make test` (heavy), and what needs the data beside the checkout (real).
+
+    Files with heavy tests come first, so that no process is left alone with one in the end.
+    """
+    heavy = set(heavy_tests())
+    long_files = {line.partition("::")[0] for line in heavy}
+    items.sort(key=lambda item: item.path.relative_to(TESTS.parent).as_posix() not in long_files)
     for item in items:
         name = item.path.relative_to(TESTS.parent).as_posix()
         function = getattr(item, "function", None)
@@ -92,6 +97,16 @@ def write_shapes(folder: Path) -> Path:
     table = folder / "catalog.csv"
     table.write_text("\n".join(lines) + "\n")
     return table
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_tree_of_commands() -> Iterator[None]:
+    """Built once for the thousands of commands that run in this process: most take no longer than building it."""
+    with pytest.MonkeyPatch.context() as patch:
+        build = functools.cache(typer.main.get_command)
+        patch.setattr("typer.main.get_command", build)
+        patch.setattr("typer.testing._get_command", build)
+        yield
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import socket
 import sys
 import threading
 import traceback
+from contextlib import suppress
 from types import ModuleType
 
 THIRD_PARTY = ("sklearn.linear_model", "scipy.stats", "matplotlib.pyplot", "faiss", "alembic.command", "uvicorn")
@@ -25,7 +26,8 @@ def import_everything() -> None:
 
     for module in pkgutil.walk_packages(likewise.__path__, "likewise."):
         if ".migrations" not in module.name and not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+            with suppress(ImportError):  # an extra that is not installed
+                importlib.import_module(module.name)
     for name in THIRD_PARTY:
         importlib.import_module(name)
 

@@ -1,6 +1,7 @@
 """The top of the command line: the core's commands, those of extensions behind them, and a help of one screen."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import typer
@@ -64,13 +65,15 @@ def _without_type_of_flags(command: Any) -> Any:
         for param in inner.params:
             if getattr(param, "is_flag", False) and param.metavar is None:
                 param.metavar = ""
-        inner.get_help_option = _without_type(inner.get_help_option)
+        if not hasattr(inner.get_help_option, "__wrapped__"):
+            inner.get_help_option = _without_type(inner.get_help_option)
     return command
 
 
 def _without_type(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """`--help`, which a command makes for itself when it is asked for help, is a flag like the others."""
 
+    @wraps(make)
     def make_option(context: Any) -> Any:
         option = make(context)
         if option is not None:

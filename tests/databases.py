@@ -87,7 +87,13 @@ def _sqlite_template() -> Path:
     return file
 
 
+def empty_database(kind: str, folder: Path) -> str:
+    """The URL of a database without any table."""
+    return f"sqlite:///{folder / 'votes.db'}" if kind == "sqlite" else empty_postgresql()
+
+
 def new_database(kind: str, folder: Path) -> str:
+    """The URL of a migrated database without any row."""
     if kind != "sqlite":
         return new_postgresql()
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """A tiny CLIP in the real format, a small drawn wardrobe, and features of one by the other."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,12 +19,15 @@ ITEMS = 240
 
 @pytest.fixture(scope="session")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> WorkspaceFolder:
-    """A wardrobe of one picture per item; tests add files under names of their own."""
-    folder = tmp_path_factory.mktemp("conditions")
-    target = WorkspaceFolder(folder / "wardrobe")
-    rows = build_wardrobe(folder / "pictures", n_items=ITEMS, views_per_item=1, seed=5, workers=1)
-    make_catalog(target, rows, folder / "pictures", WARDROBE)
-    return target
+    """A wardrobe of one picture per item; tests add files under names of their own.
+
+    It is drawn once for all folders of tests; each gets its own copy.
+    """
+    folder = tmp_path_factory.getbasetemp() / "wardrobe-of-conditions"
+    if not folder.exists():
+        rows = build_wardrobe(folder / "pictures", n_items=ITEMS, views_per_item=1, seed=5, workers=1)
+        make_catalog(WorkspaceFolder(folder / "wardrobe"), rows, folder / "pictures", WARDROBE)
+    return WorkspaceFolder(shutil.copytree(folder / "wardrobe", tmp_path_factory.mktemp("conditions") / "wardrobe"))
 
 
 @pytest.fixture(scope="session")

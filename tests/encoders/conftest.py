@@ -27,8 +27,8 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
-    """`tiny("clip")`: the folder of a tiny model of that family."""
-    folder = tmp_path_factory.mktemp("models")
+    """`tiny("clip")`: the folder of a tiny model of that family, made once for all folders of tests."""
+    folder = tmp_path_factory.getbasetemp() / "tiny-models"
 
     def make(family: str) -> Path:
         place = folder / family

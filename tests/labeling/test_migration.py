@@ -14,7 +14,7 @@ from likewise.labeling import add_votes, open_votes, read_votes
 from likewise.labeling.store import read_events
 from likewise.labeling.store.models import Base
 from likewise.labeling.store.schema import LATEST_VERSION
-from tests.databases import KINDS, new_database
+from tests.databases import KINDS, empty_database
 
 FIRST_SCHEMA = """
 CREATE TABLE votes (
@@ -36,9 +36,6 @@ def old_database(url: str) -> None:
     """As the first likewise left it: one table, no version."""
     engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
     with engine.begin() as connection:
-        if engine.dialect.name == "postgresql":  # the tests' databases start out migrated
-            connection.execute(text("DROP SCHEMA public CASCADE"))
-            connection.execute(text("CREATE SCHEMA public"))
         serial = "INTEGER" if engine.dialect.name == "sqlite" else "SERIAL"
         connection.execute(text(FIRST_SCHEMA.format(serial=serial)))
         connection.execute(text("CREATE INDEX ix_votes_expert ON votes (expert)"))
@@ -52,7 +49,7 @@ def old_database(url: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_old_votes_become_events_and_none_is_lost(kind: str, tmp_path: Path) -> None:
-    url = new_database(kind, tmp_path)
+    url = empty_database(kind, tmp_path)
     old_database(url)
     for _ in range(2):  # the second time there is nothing to do
         engine = open_votes(url)
@@ -77,7 +74,7 @@ def test_the_migrations_make_the_tables_that_the_code_expects(engine: Engine) ->
 
 
 def test_a_migration_that_fails_leaves_the_old_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    url = new_database("sqlite", tmp_path)
+    url = empty_database("sqlite", tmp_path)
     old_database(url)
     from likewise.labeling.store.migrations.versions import v0002_events
 

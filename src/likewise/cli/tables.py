@@ -11,6 +11,7 @@ from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, Judged, P, cutoff_of, heading, is_sampled
 from likewise.evaluation.ranking import MAIN, group_encoders, not_significantly_worse, rank_encoders
 from likewise.intervals import few_queries_note
+from likewise.report.formatting import interval, points
 
 
 def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None, *, with_places: bool = True) -> Table:
@@ -86,6 +87,11 @@ def with_interval(value: float | None, low: float | None, high: float | None) ->
     if value is None:
         return "–"
     return f"[bold]{100 * value:.1f}[/] {percent(low)}–{percent(high)}"
+
+
+def change_with_interval(change: float | None, low: float | None, high: float | None) -> str:
+    """In points, always with a sign."""
+    return "–" if change is None else f"[bold]{points(change)}[/] {interval(low, high, signed=True)}"
 
 
 def over_interval(value: float | None, low: float | None, high: float | None, digits: int = 1) -> str:

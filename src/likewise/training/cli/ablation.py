@@ -5,7 +5,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from likewise.cli.console import console, echo, echo_json, escape, to_records
-from likewise.cli.tables import percent, with_interval
+from likewise.cli.tables import change_with_interval, percent
 from likewise.training.ablation import AblationResult
 from likewise.training.differences import MAIN
 from likewise.training.report.ablation import EMBEDDING, setting_name, write_ablation_page
@@ -25,7 +25,7 @@ def print_ablation(done: AblationResult, workspace: str, *, as_json: bool) -> No
     for row in done.table.filter(pl.col("measure") == MAIN, pl.col("embedding") == EMBEDDING).iter_rows(named=True):
         change = ""
         if row["difference"] is not None:
-            change = with_interval(row["difference"], row["difference_low"], row["difference_high"])
+            change = change_with_interval(row["difference"], row["difference_low"], row["difference_high"])
         p = "" if row["p_holm"] is None else f"{row['p_holm']:.3f}"
         margin = "" if row["low"] is None else f" ±{percent((row['high'] - row['low']) / 2)}"
         name = setting_name(row["factor"], row["setting"])

@@ -18,6 +18,7 @@ from likewise.outfits.looks.variety import diversify
 from likewise.outfits.looks.wardrobe import Wardrobe
 from likewise.outfits.models.mean_cosine import MeanCosineModel
 from likewise.outfits.vectors import VectorLookup
+from likewise.outfits.web.look_service import LookService
 from likewise.web.app import create_app
 from likewise.web.security import SESSION_COOKIE, csrf_token
 from likewise.web.settings import SiteSettings
@@ -113,6 +114,26 @@ def test_complete_adds_what_the_rules_miss_and_goes_with_what_is_given(run: Run,
     assert {look["items"][-1].rpartition("-")[2] for look in near} <= {"1", "3", "5", "7"}  # summer, 20 to 80
     refused = run(*ask, "--want", "umbrella")
     assert refused.code == 2 and "nothing to wear called 'umbrella'" in refused.err
+
+
+def test_without_a_model_the_commands_take_the_one_of_the_page(run: Run, looks: Path) -> None:
+    """No vectors of a built-in name are asked for: the first model that the page offers."""
+    first = LookService(WorkspaceFolder(looks)).models()[0]
+    assert first == "mean-cosine:colour"
+    ask = ("outfits", "complete", looks, "--item", "shirts-red-3", "--json")
+    assert json.loads(run(*ask).out) == json.loads(run(*ask, "--with", first).out)
+    worn = ("--item", "shirts-red-1", "--item", "bags-red-3", "--json")
+    assert json.loads(run("outfits", "rate", looks, *worn).out) == json.loads(
+        run("outfits", "rate", looks, "--with", first, *worn).out
+    )
+    swap = ("outfits", "swap", looks, *worn, "--change", "bags-red-3")
+    assert json.loads(run(*swap).out) == json.loads(run(*swap, "--with", first).out)
+
+
+def test_without_vectors_a_look_says_what_to_run(run: Run, shop: Path, tmp_path: Path) -> None:
+    assert run("new", tmp_path / "empty", shop / "catalog.csv").code == 0
+    refused = run("outfits", "complete", tmp_path / "empty", "--item", "shirts-red-3")
+    assert refused.code == 2 and "there are no vectors yet: run `likewise encode" in refused.err
 
 
 def test_a_picture_of_ones_own_gets_a_category_and_is_never_suggested(run: Run, looks: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ Items = Annotated[
         "--item", help="An item, an image key, a picture, or CATEGORY=PICTURE; again for more.", show_default=False
     ),
 ]
-Model = Annotated[str, typer.Option("--with", help="A trained model, or mean-cosine:ENCODERS.")]
+Model = Annotated[str, typer.Option("--with", help="A trained model, or mean-cosine:ENCODERS; by default that of the page Looks.", show_default=False)]
 Where = Annotated[list[str] | None, typer.Option(help="Only items with COLUMN=VALUE; again for more.")]
 Anchor = Annotated[
     str | None,
@@ -30,7 +30,7 @@ Variety = Annotated[float, typer.Option(min=0, max=1, help="0: the best; larger:
 def complete(
     workspace: WorkspacePath,
     item: Items,
-    model: Model = "mean-cosine",
+    model: Model = "",
     want: Annotated[
         str | None, typer.Option(help="What to add, comma-separated: shoes,bag. By default what a valid outfit misses.")
     ] = None,
@@ -69,7 +69,7 @@ def swap(
     workspace: WorkspacePath,
     item: Items,
     change: Annotated[str, typer.Option("--change", help="The item to change: one of --item.")],
-    model: Model = "mean-cosine",
+    model: Model = "",
     k: Annotated[int, typer.Option("--k", min=1, help="Number of suggestions.")] = 10,
     where: Where = None,
     anchor: Anchor = None,
@@ -94,7 +94,7 @@ def swap(
     _print_notes(opened)
 
 
-def rate(workspace: WorkspacePath, item: Items, model: Model = "mean-cosine", as_json: AsJson = False) -> None:
+def rate(workspace: WorkspacePath, item: Items, model: Model = "", as_json: AsJson = False) -> None:
     """Rate a look: how well each item fits, the weakest, what speaks against it and what would fit better.
 
     Example: `likewise outfits rate looks --item dress-7 --item shoes-3 --item bag-2 --with type-aware`

@@ -13,6 +13,7 @@ from likewise.catalog.table import read_catalog
 from likewise.encoders.model_cards import DEFAULT_ENCODERS
 from likewise.encoders.protocol import Vectors
 from likewise.encoders.running.pictures import encode_pictures
+from likewise.errors import LikewiseError
 from likewise.lineage.guard import EvaluationSet, Screening
 from likewise.lineage.record import Lineage
 from likewise.outfits.looks.scorer import make_scorer
@@ -20,7 +21,7 @@ from likewise.outfits.looks.stylist import LookStylist
 from likewise.outfits.looks.wardrobe import Wardrobe
 from likewise.outfits.models.card import models_folder
 from likewise.outfits.models.feature_source import WorkspaceFeatures, joined_vectors
-from likewise.outfits.models.registry import open_model
+from likewise.outfits.models.registry import open_model, trained_models
 from likewise.outfits.protocol import Item, OutfitModel
 from likewise.outfits.screening import Digests, outfit_examples, picture_digest, screen_outfit_models
 from likewise.outfits.vectors import VectorLookup
@@ -81,6 +82,21 @@ class OpenedLook:
         return [*self.notes, *self.screening(self.look(rows)).notes([self.model.name])]
 
 
+def look_models(workspace: WorkspaceFolder) -> list[str]:
+    """Trained models first, then how alike items look under each encoder, the default ones first."""
+    there = [name for name in workspace.encoders() if "+" not in name]
+    there.sort(key=lambda name: DEFAULT_ENCODERS.index(name) if name in DEFAULT_ENCODERS else len(DEFAULT_ENCODERS))
+    return [*trained_models(models_folder(workspace)), *(f"mean-cosine:{name}" for name in there)]
+
+
+def default_look_model(workspace: WorkspaceFolder) -> str:
+    """What the page of looks and the commands use where no model is named: the first there is."""
+    known = look_models(workspace)
+    if not known:
+        raise LikewiseError(f"there are no vectors yet: run `likewise encode {workspace.quoted}` first.")
+    return known[0]
+
+
 def open_look(
     workspace: WorkspaceFolder,
     model: str,
@@ -89,10 +105,11 @@ def open_look(
     *,
     pictures: Mapping[str, tuple[str, Path]] | None = None,
 ) -> OpenedLook:
-    """`items` are items or image keys of the catalog, or pictures: `FILE` or `CATEGORY=FILE`.
+    """`items` are items or image keys of the catalog, or pictures: `FILE` or `CATEGORY=FILE`; no model is the default.
 
     `pictures` are further items by a name of their own, each with its category, or "" where it is to be guessed.
     """
+    model = model or default_look_model(workspace)
     catalog = read_catalog(workspace)
     keys = set(catalog["item"]) | set(catalog["image"])
     files = {name: _as_file(name) for name in items if name not in keys}

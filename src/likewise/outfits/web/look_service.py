@@ -11,11 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
-from likewise.encoders.model_cards import DEFAULT_ENCODERS
 from likewise.errors import LikewiseError
-from likewise.outfits.looks.workspace_looks import OpenedLook, open_look
-from likewise.outfits.models.card import models_folder
-from likewise.outfits.models.registry import trained_models
+from likewise.outfits.looks.workspace_looks import OpenedLook, default_look_model, look_models, open_look
 from likewise.outfits.protocol import Outfit
 from likewise.outfits.step import outfits_folder
 from likewise.outfits.tables import OUTFIT_SCHEMA, outfit_table
@@ -36,18 +33,13 @@ class LookService:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def models(self) -> list[str]:
-        """Trained models first, then how alike items look under each encoder, the default ones first."""
-        there = [name for name in self.workspace.encoders() if "+" not in name]
-        there.sort(key=lambda name: DEFAULT_ENCODERS.index(name) if name in DEFAULT_ENCODERS else len(DEFAULT_ENCODERS))
-        return [*trained_models(models_folder(self.workspace)), *(f"mean-cosine:{name}" for name in there)]
+        """The default one first."""
+        return look_models(self.workspace)
 
     def open(self, model: str, items: Sequence[str] = ()) -> OpenedLook:
         """The stylist of a model, from memory after the first time; pictures of one's own among `items` join it."""
-        known = self.models()
-        if not known:
-            raise LikewiseError(f"there are no vectors yet: run `likewise encode {self.workspace.quoted}` first.")
-        chosen = model or known[0]
-        if chosen not in known:
+        chosen = model or default_look_model(self.workspace)
+        if chosen not in self.models():
             raise LikewiseError(f"there is no model {chosen!r} here: choose one of the list.")
         own = {name: (category_of(name), self.picture_path(name)) for name in items if is_own(name)}
         key = (chosen, *sorted(own))

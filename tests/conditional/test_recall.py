@@ -15,8 +15,8 @@ from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import TEMPLATE_SCHEMA, Floats, QueryBatch
 from likewise.conditional.recall import chance_recall, rank_targets, recall_at_k
 from likewise.conditional.seeds import differences_over_seeds, recall_over_seeds
-from likewise.conditional.step import RESULTS, read_results, store_results
-from likewise.workspace import WorkspaceFolder, write_parquet
+from likewise.conditional.step import read_results, store_results
+from likewise.workspace import WorkspaceFolder
 
 N = 1500
 
@@ -140,17 +140,15 @@ def test_templates_without_all_their_images_are_left_out_and_counted() -> None:
     assert table["n"].item() == 60 - asked.filter(named).height < table["n_total"].item() == 60
 
 
-def test_results_of_an_earlier_version_stay_in_the_table(tmp_path: Path) -> None:
-    """It named the column `metric` and the measure `R@1`."""
+def test_results_of_another_method_stay_in_the_table_and_those_of_the_same_are_replaced(tmp_path: Path) -> None:
     asked, workspace = templates(20), WorkspaceFolder(tmp_path)
     features = ImageTextFeatures.random(asked, dim=8)
     old, new = (recall_table({"none": score_templates(asked, features, [method])}) for method in baseline_methods()[:2])
     earlier = store_results(workspace, "small", old, official=False)
-    as_written = earlier.rename({"measure": "metric"}).with_columns(pl.col("metric").str.replace("Recall@", "R@"))
-    write_parquet(as_written, workspace.results_folder / RESULTS)
-    assert read_results(workspace, "small").equals(earlier)
     later = store_results(workspace, "small", new, official=False)
     assert read_results(workspace, "small").equals(pl.concat([earlier, later]))
+    store_results(workspace, "small", old, official=False)
+    assert read_results(workspace, "small").equals(pl.concat([later, earlier]))
 
 
 def test_late_fusion_and_the_unscaled_sum_against_numpy() -> None:

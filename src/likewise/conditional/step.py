@@ -211,18 +211,13 @@ def _annotation_loader(workspace: WorkspaceFolder, name: str) -> Callable[[], Im
 
 
 def _read_stored(workspace: WorkspaceFolder) -> pl.DataFrame:
-    """The table of results; earlier versions wrote the measure `Recall@1` as the metric `R@1`."""
-    stored = read_parquet(workspace.results_folder / RESULTS, f"likewise condition evaluate {workspace.quoted}")
-    if "metric" not in stored.columns:
-        return stored
-    return stored.rename({"metric": "measure"}).with_columns(pl.col("measure").str.replace(r"^R@", "Recall@"))
+    return read_parquet(workspace.results_folder / RESULTS, f"likewise condition evaluate {workspace.quoted}")
 
 
 def _merge_stored(workspace: WorkspaceFolder, found: pl.DataFrame) -> pl.DataFrame:
     if not (workspace.results_folder / RESULTS).exists():
         return found
-    earlier = _read_stored(workspace)
-    if earlier.schema != found.schema:  # of an older version: its rows cannot stand in one table with these
-        return found
-    kept = earlier.join(found, on=["templates", "ties", "encoder", "method"], how="anti", maintain_order="left")
+    kept = _read_stored(workspace).join(
+        found, on=["templates", "ties", "encoder", "method"], how="anti", maintain_order="left"
+    )
     return pl.concat([kept, found])

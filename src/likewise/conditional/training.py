@@ -104,12 +104,8 @@ class TrainingSettings:
             )
 
     def to_stored(self) -> dict[str, Any]:
-        """As JSON files keep them, under the names of their first version: finished runs are found again."""
-        first_names = {"negatives_per_triplet": "wrong_answers", "validate_every": "every"}
-        values = asdict(self) | {"tune": list(self.tune)}
-        if self.kind == GATED:  # as every one was
-            del values["kind"]
-        return {first_names.get(name, name): value for name, value in values.items()}
+        """As JSON files keep them."""
+        return asdict(self) | {"tune": list(self.tune)}
 
 
 LINEAR_SETTINGS = TrainingSettings(

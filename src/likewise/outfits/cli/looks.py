@@ -18,7 +18,14 @@ Items = Annotated[
         "--item", help="An item, an image key, a picture, or CATEGORY=PICTURE; again for more.", show_default=False
     ),
 ]
-Model = Annotated[str, typer.Option("--with", help="A trained model, or mean-cosine:ENCODERS; by default that of the page Looks.", show_default=False)]
+Model = Annotated[
+    str,
+    typer.Option(
+        "--with",
+        help="A trained model, or mean-cosine:ENCODERS; by default that of the page Looks.",
+        show_default=False,
+    ),
+]
 Where = Annotated[list[str] | None, typer.Option(help="Only items with COLUMN=VALUE; again for more.")]
 Anchor = Annotated[
     str | None,

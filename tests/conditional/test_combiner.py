@@ -1,6 +1,7 @@
 """The Combiner: its two ends are the baselines, it learns what needs both sides, and its files keep it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 from likewise.cli.app import app
 from likewise.conditional.combiner import (
+    CONJUNCTIVE,
     LINEAR,
     CombinerShape,
     TrainedCombiner,
@@ -18,15 +20,29 @@ from likewise.conditional.combiner import (
     read_combiner,
     write_combiner,
 )
-from likewise.conditional.composers import ComposerMethod, ImageAndText, ImageOnly, TextOnly, baseline_methods
+from likewise.conditional.composers import (
+    ComposerMethod,
+    ImageAndText,
+    ImageOnly,
+    SoftMinimum,
+    TextOnly,
+    baseline_methods,
+)
 from likewise.conditional.evaluate import score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.protocol import TEMPLATE_SCHEMA, QueryBatch
+from likewise.conditional.published_arithmetic import with_published_arithmetic
 from likewise.conditional.recall import recall_at_k
 from likewise.conditional.screening import question_set, screen_methods
 from likewise.conditional.splits import SharedGalleryBenchmark, score_split, split_features
 from likewise.conditional.towers import TwoTower
-from likewise.conditional.training import TrainingSettings, recommended_settings, train_combiner
+from likewise.conditional.training import (
+    TrainingArrays,
+    TrainingSettings,
+    contrastive_loss,
+    recommended_settings,
+    train_combiner,
+)
 from likewise.conditional.training_triplets import (
     keep_encoded_triplets,
     read_training_triplets,
@@ -162,8 +178,77 @@ def test_a_linear_one_begins_as_image_and_text_and_keeps_what_it_learns(
     np.testing.assert_array_equal(stored.compose(image, text), trained.combiner.compose(image, text))
 
 
-def test_mined_triplets_train_a_linear_one_and_templates_a_gated_one(tmp_path: Path) -> None:
-    assert recommended_settings(str(tmp_path)).kind == LINEAR  # a folder of `condition mine`
+def random_batch(n: int = 40, dim: int = 24, candidates: int = 9) -> QueryBatch:
+    rng = np.random.default_rng(3)
+    sides = [rng.normal(size=(n, dim)).astype(np.float32) for _ in range(2)]
+    return QueryBatch(*sides, rng.normal(size=(n, candidates, dim)).astype(np.float32))
+
+
+def test_a_conjunctive_one_begins_as_the_soft_minimum_of_both_sides() -> None:
+    """Against the formula in float64; one query vector comes near to it, and is image + text at first."""
+    batch = random_batch()
+    scores = ComposerMethod(untrained(24, CONJUNCTIVE)).scores(batch)
+    unit = batch.gallery / np.linalg.norm(batch.gallery, axis=2, keepdims=True)
+    sides = []
+    for side in (batch.reference, batch.condition):
+        query = (side / np.linalg.norm(side, axis=1, keepdims=True)).astype(np.float64)
+        cosine = np.einsum("nd,ngd->ng", query, unit)
+        sides.append(10 * (cosine - cosine.mean(axis=1, keepdims=True)))
+    np.testing.assert_allclose(scores, -np.log(np.exp(-sides[0]) + np.exp(-sides[1])), atol=1e-4)
+    np.testing.assert_allclose(SoftMinimum().scores(batch), scores, atol=1e-4)
+    assert (scores <= np.minimum(*sides) + 1e-9).all() and (scores >= np.minimum(*sides) - np.log(2) - 1e-4).all()
+    composed = untrained(24, CONJUNCTIVE).compose(batch.reference, batch.condition)
+    np.testing.assert_allclose(composed, ImageAndText().compose(batch.reference, batch.condition), atol=1e-6)
+
+
+def test_one_good_side_does_not_make_up_for_the_other_as_it_does_in_a_sum() -> None:
+    """Of a twin of the reference, one that only meets the condition, and one that does both, the last is right."""
+    axes = np.eye(4, dtype=np.float32)
+    twin, only_meets, both = axes[0], axes[1], 0.5 * (axes[0] + axes[1]) + 0.8 * axes[2]
+    batch = QueryBatch(axes[:1], axes[1:2], np.stack([twin, only_meets, both])[None])
+    summed = ComposerMethod(ImageAndText()).scores(batch)[0]
+    assert summed[0] > summed[2]
+    assert ComposerMethod(untrained(4, CONJUNCTIVE)).scores(batch)[0].argmax() == 2
+
+
+def test_a_conjunctive_one_learns_keeps_what_it_learns_and_has_no_published_arithmetic(
+    drawn: WorkspaceFolder, small_tower: TwoTower, tmp_path: Path
+) -> None:
+    images = small_tower.encoded_images(drawn)[:60]
+    train, test = to_training_triplets(questions(images, 400, 0)), questions(images, 150, 1)
+    settings = recommended_settings("templates", CONJUNCTIVE)
+    trained = train_combiner(drawn, small_tower, train, test, tmp_path / "a", settings)
+    assert trained.best_step > 0 and trained.best_recall > trained.history[0]["recall"]
+    stored = ComposerMethod(read_combiner(tmp_path / "a"))
+    batch = next(iter(ImageTextFeatures.load(drawn, small_tower, test).batches(test)))[1]
+    np.testing.assert_array_equal(stored.scores(batch), ComposerMethod(trained.combiner).scores(batch))
+    assert with_published_arithmetic(stored) is stored
+    shared = QueryBatch(batch.reference, batch.condition, batch.gallery[0])
+    alone = QueryBatch(batch.reference, batch.condition, batch.gallery[:1].repeat(len(batch.reference), axis=0))
+    np.testing.assert_allclose(stored.scores(shared), stored.scores(alone), atol=1e-4)
+
+
+def test_what_is_no_candidate_of_a_triplet_does_not_change_what_it_teaches() -> None:
+    """A triplet with fewer negatives than others has empty places: whatever stands there, the loss is the same."""
+    import torch
+
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(30, 24)).astype(np.float32)
+    negatives = np.full((8, 3), -1)
+    negatives[:4, :2] = rng.integers(20, 28, (4, 2))
+    losses = []
+    for last in (features[0], -5 * features[0]):  # -1 would be read as the first row
+        rows = np.concatenate([last[None], features[1:]])
+        arrays = TrainingArrays(np.arange(1, 9), np.arange(9, 17), negatives, np.arange(8), [], [], rows, features[:8])
+        settings = replace(recommended_settings("templates", CONJUNCTIVE), negatives_per_triplet=3)
+        module = untrained(24, CONJUNCTIVE).module
+        with torch.no_grad():
+            losses.append(float(contrastive_loss(arrays, module, np.arange(8), settings, np.random.default_rng(1))))
+    assert losses[0] == pytest.approx(losses[1], rel=1e-6)
+
+
+def test_mined_triplets_train_a_conjunctive_one_and_templates_a_gated_one(tmp_path: Path) -> None:
+    assert recommended_settings(str(tmp_path)).kind == CONJUNCTIVE  # a folder of `condition mine`
     assert recommended_settings("templates") == TrainingSettings()
     assert recommended_settings(str(tmp_path), "gated") == TrainingSettings()
 
@@ -208,7 +293,7 @@ def test_the_command_trains_and_refuses_to_overwrite(drawn: WorkspaceFolder, tow
     assert told["n_triplets"] + told["n_validation"] == 80
     assert read_combiner(drawn.path / "combiners" / "tried").about["best_step"] == told["best_step"]
     wrong = CliRunner().invoke(app, [*asked, "--kind", "round", "--name", "other"])
-    assert str(wrong.exception) == "there is no round Combiner: choose gated or linear."
+    assert str(wrong.exception) == "there is no round Combiner: choose gated, linear or conjunctive."
     refused = CliRunner().invoke(app, asked)
     assert isinstance(refused.exception, LikewiseError)
     assert "holds a Combiner already" in str(refused.exception)

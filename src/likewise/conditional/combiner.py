@@ -10,6 +10,8 @@ With o = 0 and the gate at 1 or 0 this is "text only" or "image only"; training 
 A linear one keeps more of what it learned on pictures of another kind:
 
     q = (x' + A x' + w e' + B e') / |...|        x' = x/|x|, e' = e/|e|; w = 1, A = B = 0 at first: image + text
+
+A conjunctive one (`conjunction.py`) makes two query vectors, of which the worse cosine counts.
 """
 
 from collections.abc import Mapping
@@ -20,7 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.conditional.protocol import Features
+from likewise.conditional.composers import cosines_with_candidates
+from likewise.conditional.conjunction import conjunctive_module
+from likewise.conditional.protocol import Features, Floats, QueryBatch
 from likewise.encoders.networks.device import move_to_device, to_device, to_numpy
 from likewise.encoders.stored_specs import check_stored_spec
 from likewise.errors import LikewiseError
@@ -37,13 +41,13 @@ if TYPE_CHECKING:
 FORMAT = 1
 SETTINGS, WEIGHTS = "combiner.json", "combiner.safetensors"
 ROWS_PER_BATCH = 1024
-KINDS = GATED, LINEAR = "gated", "linear"
+KINDS = GATED, LINEAR, CONJUNCTIVE = "gated", "linear", "conjunctive"
 NAME = "combiner"
 
 
 @dataclass(frozen=True)
 class CombinerShape:
-    """Widths and dropout; the paper's are 4 x, 8 x and .5.  A linear one has no widths."""
+    """Widths and dropout; the paper's are 4 x, 8 x and .5.  Only a gated one has widths."""
 
     dim: int
     projection: int = 4
@@ -53,7 +57,9 @@ class CombinerShape:
 
 
 def combiner_module(shape: CombinerShape) -> "nn.Module":
-    """The network; `forward(image, text)` gives rows of length one."""
+    """The network; `forward(image, text)` gives rows of length one, a conjunctive one two for every question."""
+    if shape.kind == CONJUNCTIVE:
+        return conjunctive_module(shape.dim)
     return _linear(shape) if shape.kind == LINEAR else _gated(shape)
 
 
@@ -121,20 +127,43 @@ class TrainedCombiner:
     """What it learned from, its encoder's lessons among it."""
 
     def compose(self, reference: Features, condition: Features) -> Features:
+        """One query vector; of a conjunctive one that which comes nearest to its scores."""
+        queries = self._queries(reference, condition)
+        torch = import_optional("torch", "the Combiner")
+        if self.shape.kind != CONJUNCTIVE:
+            return queries[0]
+        module: Any = self.module
+        with torch.inference_mode():
+            return to_numpy(module.as_one(to_device(queries)))
+
+    def scores(self, batch: QueryBatch) -> Floats:
+        """The cosine of the query vector with every candidate, or what a conjunctive one makes of its two."""
+        queries = self._queries(batch.reference, batch.condition)
+        cosines = np.stack([cosines_with_candidates(query, batch) for query in queries])
+        if self.shape.kind != CONJUNCTIVE:
+            return cosines[0]
+        torch = import_optional("torch", "the Combiner")
+        module: Any = self.module
+        with torch.inference_mode():
+            joined = module.join(to_device(cosines), to_device(np.ones(cosines.shape[1:], bool)))
+            return np.asarray(to_numpy(joined), np.float64)
+
+    def _queries(self, reference: Features, condition: Features) -> Features:
+        """(1 or 2, n, dim)"""
         torch = import_optional("torch", "the Combiner")
         if reference.shape[1] != self.shape.dim:
             raise LikewiseError(
                 f"the Combiner reads features of {self.tower} with {self.shape.dim} numbers, these have "
                 f"{reference.shape[1]}: train one for this encoder."
             )
-        rows = [np.empty((0, self.shape.dim), np.float32)]
+        rows = [np.empty((2 if self.shape.kind == CONJUNCTIVE else 1, 0, self.shape.dim), np.float32)]
         module = move_to_device(self.module.eval())
         with torch.inference_mode():
             for start in range(0, len(reference), ROWS_PER_BATCH):
                 part = slice(start, start + ROWS_PER_BATCH)
                 found = module(to_device(reference[part]), to_device(condition[part]))
-                rows.append(to_numpy(found.float()))
-        return np.concatenate(rows)
+                rows.append(to_numpy(found.float()).reshape(len(rows[0]), -1, self.shape.dim))
+        return np.concatenate(rows, axis=1)
 
 
 def write_combiner(folder: Path, combiner: TrainedCombiner) -> None:

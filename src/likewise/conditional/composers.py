@@ -6,7 +6,8 @@
     unscaled       q = x + e                       as the published code has it: the longer of the two weighs more
 
 The score of a candidate y is the cosine q · y / |y|.  Late fusion makes no query vector: the scores of image only and
-of text only are standardised over the candidates of a question and added.
+of text only are standardised over the candidates of a question and added; the soft minimum lets the worse of the two
+count (`conjunction.py`).
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from likewise.conditional.protocol import Composer, Features, Floats, QueryBatch
+from likewise.conditional.conjunction import soft_minimum
+from likewise.conditional.protocol import Composer, Features, Floats, QueryBatch, ScoringComposer
 from likewise.conditional.towers import normalize
 
 NEGATIONS = ("not", "without", "no")
@@ -64,7 +66,7 @@ class UnscaledSum:
 
 @dataclass(frozen=True)
 class ComposerMethod:
-    """A composer as a method: cosine of its query vector with every candidate."""
+    """A composer as a method: cosine of its query vector with every candidate, or scores of its own."""
 
     composer: Composer
 
@@ -73,10 +75,16 @@ class ComposerMethod:
         return self.composer.name
 
     def scores(self, batch: QueryBatch) -> Floats:
-        query = self.composer.compose(batch.reference, batch.condition)
-        gallery = batch.normalized_gallery
-        found = query @ gallery.T if gallery.ndim == 2 else np.einsum("nd,ngd->ng", query, gallery)
-        return np.asarray(found, np.float64)
+        if isinstance(self.composer, ScoringComposer):
+            return self.composer.scores(batch)
+        return cosines_with_candidates(self.composer.compose(batch.reference, batch.condition), batch)
+
+
+def cosines_with_candidates(query: Features, batch: QueryBatch) -> Floats:
+    """(n, g) of query vectors of length one."""
+    gallery = batch.normalized_gallery
+    found = query @ gallery.T if gallery.ndim == 2 else np.einsum("nd,ngd->ng", query, gallery)
+    return np.asarray(found, np.float64)
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,17 @@ class LateFusion:
     def scores(self, batch: QueryBatch) -> Floats:
         sides = (ComposerMethod(ImageOnly()).scores(batch), ComposerMethod(TextOnly()).scores(batch))
         return np.asarray(sum(_standardized(each) for each in sides), np.float64)
+
+
+@dataclass(frozen=True)
+class SoftMinimum:
+    """Both sides answer alone, and the worse one counts: what a conjunctive Combiner is before it learns."""
+
+    name: str = "soft minimum"
+
+    def scores(self, batch: QueryBatch) -> Floats:
+        sides = (ComposerMethod(ImageOnly()).scores(batch), ComposerMethod(TextOnly()).scores(batch))
+        return soft_minimum(*sides)
 
 
 @dataclass(frozen=True)
@@ -104,10 +123,7 @@ class NegationAware:
             rows = list(rest)
             condition[rows] = self.texts(list(rest.values()))
             sign[rows] = -1.0
-        query = normalize(normalize(batch.reference) + sign * normalize(condition))
-        gallery = batch.normalized_gallery
-        found = query @ gallery.T if gallery.ndim == 2 else np.einsum("nd,ngd->ng", query, gallery)
-        return np.asarray(found, np.float64)
+        return cosines_with_candidates(normalize(normalize(batch.reference) + sign * normalize(condition)), batch)
 
 
 def negated_part(text: str) -> str:

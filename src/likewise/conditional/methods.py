@@ -10,6 +10,7 @@ from likewise.conditional.composers import (
     ImageOnly,
     LateFusion,
     NegationAware,
+    SoftMinimum,
     TextOnly,
     UnscaledSum,
 )
@@ -24,7 +25,7 @@ from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
 
 BASELINES = ("image", "text", "image+text")
-UNSCALED, LATE_FUSION, NEGATION = "image+text:unscaled", "late-fusion", "negation"
+UNSCALED, LATE_FUSION, SOFT_MINIMUM, NEGATION = "image+text:unscaled", "late-fusion", "soft-minimum", "negation"
 COMBINER, PSEUDO_WORDS = "combiner", "pseudo-words"
 COMBINERS_FOLDER = "combiners"
 """The folder of a workspace in which Combiners are kept, one folder each."""
@@ -50,8 +51,8 @@ def get_composer(name: str, workspace: WorkspaceFolder | None = None, tower: Two
         return _weighted(name, where)
     if kind != COMBINER:
         raise LikewiseError(
-            f"there is no method {name!r}: known are {', '.join((*BASELINES, UNSCALED, LATE_FUSION, NEGATION))}, "
-            "attributes, objects, combiner:FOLDER, pseudo-words:FOLDER, run:FILE and queries:FILE."
+            f"there is no method {name!r}: known are {', '.join((*BASELINES, UNSCALED, LATE_FUSION, SOFT_MINIMUM))}, "
+            "negation, attributes, objects, combiner:FOLDER, pseudo-words:FOLDER, run:FILE and queries:FILE."
         )
     from likewise.conditional.combiner import read_combiner
 
@@ -123,6 +124,8 @@ def get_methods(
                 found.append(AttributePrediction.of(tower.text_features, known))
         elif name == LATE_FUSION:
             found.append(LateFusion())
+        elif name == SOFT_MINIMUM:
+            found.append(SoftMinimum())
         elif name == NEGATION:
             found.append(NegationAware(tower.text_features))
         elif name == "objects":

@@ -87,6 +87,14 @@ class Composer(Protocol):
         """(n, d) and (n, d), both unscaled, to (n, d) of length one."""
 
 
+@runtime_checkable
+class ScoringComposer(Composer, Protocol):
+    """A composer whose scores are more than a product with its query vector, which then only comes near to them."""
+
+    def scores(self, batch: QueryBatch) -> Floats:
+        """(n, g), as a `ConditionalMethod` gives them."""
+
+
 def check_name(name: str, what: str) -> str:
     """The name of `what`, if it can be that of a file or folder and leads nowhere else."""
     if not re.fullmatch(r"[\w][\w.-]*", name):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from likewise.conditional.combiner import CONJUNCTIVE, TrainedCombiner
 from likewise.conditional.composers import ComposerMethod, ImageAndText, ImageOnly, TextOnly, UnscaledSum
 from likewise.conditional.protocol import Composer, ConditionalMethod, Features, Floats, QueryBatch
 from likewise.optional_dependencies import import_optional
@@ -41,7 +42,11 @@ class PublishedMethod:
 
 def with_published_arithmetic(method: ConditionalMethod) -> ConditionalMethod:
     """The method with the published arithmetic, where it composes one query vector."""
-    return PublishedMethod(method.composer) if isinstance(method, ComposerMethod) else method
+    if not isinstance(method, ComposerMethod):
+        return method
+    composer = method.composer
+    two = isinstance(composer, TrainedCombiner) and composer.shape.kind == CONJUNCTIVE
+    return method if two else PublishedMethod(composer)
 
 
 def _composed(composer: Composer, reference: Features, condition: Features) -> Any:

@@ -8,7 +8,7 @@ import copy
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.conditional.combiner import (
+    CONJUNCTIVE,
     GATED,
     KINDS,
     LINEAR,
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
 
 MODALITIES = ("image", "text")
 COMBINER = "the Combiner"
+NO_CANDIDATE = -1e4
+"""The score of what is no candidate, far below every other."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +85,12 @@ class TrainingSettings:
     dropout: float = 0.5
     seed: int = 0
     kind: str = GATED
-    """Of the Combiner: gated, as in the paper, or linear."""
+    """Of the Combiner: gated, as in the paper, linear or conjunctive."""
 
     def check(self) -> None:
         """One sentence about the first setting with which nothing could be learned."""
         if self.kind not in KINDS:
-            raise LikewiseError(f"there is no {self.kind} Combiner: choose {' or '.join(KINDS)}.")
+            raise LikewiseError(f"there is no {self.kind} Combiner: choose {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
         if any(side not in MODALITIES for side in self.tune):
             raise LikewiseError(f"tune is {','.join(self.tune)}: choose among image and text.")
         check_steps(self.steps, self.batch)
@@ -111,13 +114,16 @@ class TrainingSettings:
 LINEAR_SETTINGS = TrainingSettings(
     steps=200, learning_rate=5e-4, temperature=0.5, negatives_per_triplet=2, validate_every=50, kind=LINEAR
 )
-"""What `docs/zero_shot.py` found best for mined triplets, on pictures of the captions' kind and of another."""
+"""What `docs/zero_shot.py` found best for one query vector, on pictures of the captions' kind and of another."""
+CONJUNCTIVE_SETTINGS = replace(LINEAR_SETTINGS, temperature=1.0, kind=CONJUNCTIVE)
+"""What `docs/zero_shot.py` found best for mined triplets, on the same pictures."""
+RECOMMENDED = {GATED: TrainingSettings(), LINEAR: LINEAR_SETTINGS, CONJUNCTIVE: CONJUNCTIVE_SETTINGS}
 
 
 def recommended_settings(source: str, kind: str | None = None) -> TrainingSettings:
-    """For a kind of Combiner; by default linear for mined triplets, gated for questions like those to come."""
-    kind = kind or (LINEAR if is_mined(source) else GATED)
-    return LINEAR_SETTINGS if kind == LINEAR else TrainingSettings(kind=kind)
+    """For a kind of Combiner; by default conjunctive for mined triplets, gated for questions like those to come."""
+    kind = kind or (CONJUNCTIVE if is_mined(source) else GATED)
+    return RECOMMENDED[kind] if kind in RECOMMENDED else TrainingSettings(kind=kind)
 
 
 @dataclass(frozen=True)
@@ -310,24 +316,28 @@ def contrastive_loss(
     """Of a batch of triplets: cross-entropy of the target among the batch's targets and the triplet's negatives."""
     torch = import_optional("torch", "training a Combiner")
     normalize = torch.nn.functional.normalize
-    query = module(_images(arrays, arrays.reference[chosen]), _texts(arrays, chosen))
+    queries = module(_images(arrays, arrays.reference[chosen]), _texts(arrays, chosen))
+    queries = queries.view(-1, *queries.shape[-2:])  # of a conjunctive Combiner two for every triplet
     target = normalize(_images(arrays, arrays.target[chosen]))
-    logits = query @ target.T
+    cosines = queries @ target.T
     same = arrays.target[chosen][:, None] == arrays.target[chosen][None, :]
     # a reference is no candidate of its own query
     own = arrays.reference[chosen][:, None] == arrays.target[chosen][None, :]
     np.fill_diagonal(same, False)
-    logits = logits.masked_fill(to_device(same | own), -10.0)
+    allowed = ~(same | own)
     negatives = arrays.negatives[chosen]
     n_negatives = min(settings.negatives_per_triplet, negatives.shape[1])
     if n_negatives:
         columns = rng.permutation(negatives.shape[1])[:n_negatives]
         rows = negatives[:, columns]
         images = normalize(_images(arrays, np.maximum(rows, 0).ravel())).view(*rows.shape, -1)
-        more = torch.einsum("bd,bgd->bg", query, images).masked_fill(to_device(rows < 0), -10.0)
-        logits = torch.cat([logits, more], dim=1)
-    right = torch.arange(len(chosen), device=logits.device)
-    return torch.nn.functional.cross_entropy(logits / settings.temperature, right)
+        cosines = torch.cat([cosines, torch.einsum("qbd,bgd->qbg", queries, images)], dim=-1)
+        allowed = np.concatenate([allowed, rows >= 0], axis=1)
+    candidates = to_device(allowed)
+    whole: Any = module
+    scores = whole.join(cosines, candidates) if settings.kind == CONJUNCTIVE else cosines[0]
+    logits = scores.masked_fill(~candidates, NO_CANDIDATE) / settings.temperature
+    return torch.nn.functional.cross_entropy(logits, torch.arange(len(chosen), device=logits.device))
 
 
 def _images(arrays: TrainingArrays, rows: NDArray[np.int64]) -> Any:

@@ -97,7 +97,7 @@ def train_combiner(
     """Train a Combiner for a two-tower encoder on mined triplets or templates; it goes to combiners/NAME.
 
     `half="train"` keeps the triplets of one half of the catalog's items.  Without `settings`, mined triplets train a
-    linear Combiner, templates and CIRR's triplets a gated one.
+    conjunctive Combiner, templates and CIRR's triplets a gated one.
     """
     settings = settings or recommended_settings(triplets)
     folder = workspace.path / COMBINERS_FOLDER / check_name(name, "a Combiner")

@@ -166,8 +166,8 @@ def evaluate(
     methods: Annotated[
         str,
         typer.Option(
-            help="image, text, image+text, image+text:unscaled, late-fusion, negation, attributes, objects, "
-            "combiner:FOLDER, pseudo-words:FOLDER, run:FILE, queries:FILE; comma-separated."
+            help="image, text, image+text, image+text:unscaled, late-fusion, soft-minimum, negation, attributes, "
+            "objects, combiner:FOLDER, pseudo-words:FOLDER, run:FILE, queries:FILE; comma-separated."
         ),
     ] = "image,text,image+text",
     templates: Templates = None,

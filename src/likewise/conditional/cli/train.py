@@ -125,26 +125,28 @@ def train(
     tune: Tune = None,
     kind: Annotated[
         str | None,
-        typer.Option(help="linear or gated (the paper's); by default linear for mined triplets, gated for others."),
+        typer.Option(
+            help="conjunctive, linear or gated (the paper's). [default: conjunctive for mined triplets, else gated]"
+        ),
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(help="Maximum number of training steps. [default: 1500; linear 200]")
+        int | None, typer.Option(help="Maximum number of training steps. [default: 1500; mined 200]")
     ] = None,
     batch: Batch = 256,
     rate: Annotated[
-        float | None, typer.Option("--lr", help="Learning rate of the Combiner. [default: 0.0003; linear 0.0005]")
+        float | None, typer.Option("--lr", help="Learning rate of the Combiner. [default: 0.0003; mined 0.0005]")
     ] = None,
     tune_rate: Annotated[float, typer.Option(help="Learning rate of the encoder's towers.")] = 3e-5,
     negatives_per_triplet: Annotated[
         int | None,
         typer.Option(
             "--negatives",
-            help="Negatives per triplet and step beside those of the batch; 0: the batch only. [default: 16; linear 2]",
+            help="Negatives per triplet and step beside those of the batch; 0: the batch only. [default: 16; mined 2]",
         ),
     ] = None,
     temperature: Annotated[
         float | None,
-        typer.Option(help="Temperature of the loss; 0.01 in the paper. [default: 0.01; linear 0.5]"),
+        typer.Option(help="Temperature of the loss; 0.01 in the paper. [default: 0.01; linear 0.5, conjunctive 1]"),
     ] = None,
     dropout: Annotated[float, typer.Option(help="Dropout of a gated Combiner; 0.5 in the paper.")] = 0.5,
     patience: Annotated[int, typer.Option(help="Validations without improvement before stopping.")] = 6,
@@ -245,7 +247,7 @@ def study(
 ) -> None:
     """Study the training of a Combiner: ablations, numbers of triplets and encoders, with several seeds and plots.
 
-    Mined triplets train a linear Combiner, others a gated one, as in `condition train`.
+    Mined triplets train a conjunctive Combiner, others a gated one, as in `condition train`.
     Continues an interrupted run. Example:
     `likewise condition study shop --with two-tower:shop/tower --on mined --test built`
     """

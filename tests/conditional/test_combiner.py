@@ -180,8 +180,8 @@ def test_a_linear_one_begins_as_image_and_text_and_keeps_what_it_learns(
 
 def random_batch(n: int = 40, dim: int = 24, candidates: int = 9) -> QueryBatch:
     rng = np.random.default_rng(3)
-    sides = [rng.normal(size=(n, dim)).astype(np.float32) for _ in range(2)]
-    return QueryBatch(*sides, rng.normal(size=(n, candidates, dim)).astype(np.float32))
+    reference, condition = (rng.normal(size=(n, dim)).astype(np.float32) for _ in range(2))
+    return QueryBatch(reference, condition, rng.normal(size=(n, candidates, dim)).astype(np.float32))
 
 
 def test_a_conjunctive_one_begins_as_the_soft_minimum_of_both_sides() -> None:

@@ -131,7 +131,7 @@ class TrainedCombiner:
         queries = self._queries(reference, condition)
         torch = import_optional("torch", "the Combiner")
         if self.shape.kind != CONJUNCTIVE:
-            return queries[0]
+            return np.asarray(queries[0], np.float32)
         module: Any = self.module
         with torch.inference_mode():
             return to_numpy(module.as_one(to_device(queries)))
@@ -141,7 +141,7 @@ class TrainedCombiner:
         queries = self._queries(batch.reference, batch.condition)
         cosines = np.stack([cosines_with_candidates(query, batch) for query in queries])
         if self.shape.kind != CONJUNCTIVE:
-            return cosines[0]
+            return np.asarray(cosines[0], np.float64)
         torch = import_optional("torch", "the Combiner")
         module: Any = self.module
         with torch.inference_mode():

@@ -1,8 +1,9 @@
 """Run everything behind `papers.md` and fill its tables: `python docs/papers.py --data FOLDER --work FOLDER`.
 
-The folder of --data holds `products`, `clothing`, `emoji` and `reality_check`; in that of --work the runs are made, and
-go on where they stopped. With `--quick` they are cut to minutes and the page is a copy in the folder of --work.
-Published numbers are in `docs/published`. `python docs/vsd_negatives.py` fills the table of sampled negatives.
+The folder of --data holds `products`, `clothing`, `emoji`, `materials` and `reality_check`; in that of --work the runs
+are made, and go on where they stopped. With `--quick` they are cut to minutes and the page is a copy in the folder of
+--work. Published numbers are in `docs/published`; `python docs/vsd_negatives.py` fills the table of sampled
+negatives.
 """
 
 import argparse
@@ -15,8 +16,11 @@ import numpy as np
 import polars as pl
 from marks import fill, paragraph
 from papers_catalogs import FULL, QUICK, Sizes
-from papers_rows import CONCATENATED, MAIN, SEPARATED, ends, percent, published, reality_rows, table, vsd_rows
+from papers_identification import identification_table
+from papers_reality import reality_rows
+from papers_rows import CONCATENATED, MAIN, SEPARATED, ends, percent, published, table
 from papers_runs import read_finished, run_all, run_emoji
+from papers_vsd import vsd_rows
 
 FILE = Path(__file__).with_name("papers.md")
 OF_TEST = "of test classes"
@@ -60,10 +64,12 @@ def ablation_table(ablation: dict[str, Any], sizes: Sizes) -> str:
     for row in rows:
         name = f"{row['factor']}: {row['setting']}" if row["factor"] else row["setting"]
         margin = "" if row["low"] is None else f" ± {100 * (row['high'] - row['low']) / 2:.1f}"
-        lines.append((name, f"{row['lr']:g}", f"{percent(row['value'])}{margin}", change(row)))
-    said = f"""The contrastive loss, efficientnet-lite0 trained whole at 32 pixels, on half of these photographs;
-    {sizes.ablation["trials"]} trials, {sizes.ablation["reruns"]} reruns of at most {sizes.ablation["steps"]} steps
-    at {sizes.ablation["lr"]:g}. * significant over reruns and test classes, after Holm's correction. A short
+        lines.append(
+            (name, "–" if row["lr"] is None else f"{row['lr']:g}", f"{percent(row['value'])}{margin}", change(row))
+        )
+    said = f"""The contrastive loss, efficientnet-lite0 trained whole at 32 pixels, on {sizes.ablation_classes} of
+    these classes, half of them for the test; {sizes.ablation["trials"]} trials, {sizes.ablation["reruns"]} reruns of at
+    most {sizes.ablation["steps"]} steps. * significant over reruns and test classes, after Holm's correction. A short
     training on one set of photographs: what matters most in it need not matter most in a long one."""
     said += "".join(f" {note[0].upper()}{note[1:]}." for note in ablation["notes"])
     head = ("setting", "learning rate", "MAP@R, sep.", "from the plan, points")
@@ -112,8 +118,8 @@ def paper_text(found: dict[str, Any], name: str, pictures: str, sizes: Sizes) ->
     n_trained = (asked["trials"] + asked["reruns"]) * 4
     each = seconds / (n_trained * asked["steps"])
     whole = 12 * (50 + 10) * 4 * 2000 * each / 86_400
-    text = f"""On one core of a busy machine efficientnet-lite0 at 64 pixels on half of {pictures} took
-    {seconds / 60:.0f} minutes for one loss with {asked["trials"]} trial and {asked["reruns"]} rerun of
+    text = f"""efficientnet-lite0 at 64 pixels on half of {pictures} took {seconds / 60:.1f} minutes of processor
+    time for one loss with {asked["trials"]} trial and {asked["reruns"]} rerun of
     {asked["steps"]} steps each ({n_trained} models): concatenated MAP@R {values}. Cut: 50 trials to
     {asked["trials"]}, 10 reruns to {asked["reruns"]}, 12 losses to 1, 227 pixels to 64, training to a plateau to
     {asked["steps"]} steps at 1e-6, which changes next to nothing. All of it, at 2,000 steps a model, would take
@@ -148,6 +154,7 @@ def fill_page(page: Path, found: dict[str, Any], data: Path, sizes: Sizes) -> No
         "papers-check": lambda: check_table(found["check"], sizes),
         "papers-ablation": lambda: ablation_table(found["ablation"], sizes),
         "papers-bands": lambda: bands_table(found),
+        "papers-identification": lambda: identification_table(found, sizes),
         "papers-claims": lambda: claims_table(found, data),
         "papers-preset": lambda: paper_text(found, "paper", shop, sizes),
         "papers-preset-emoji": lambda: paper_text(found, "paper_emoji", emoji, sizes),

@@ -6,13 +6,13 @@ of the preset `quick`, with the ten reruns of `standard`.
 """
 
 import argparse
-import resource
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 from marks import fill, paragraph
 from papers_catalogs import likewise
+from papers_runs import processor_seconds
 
 from likewise.training.differences import check_verdict
 from likewise.training.report.check_sentences import describe_power
@@ -28,12 +28,6 @@ def emoji(work: Path, data: Path) -> Path:
     if not workspace.exists():
         likewise("new", workspace, data / "emoji" / "catalog.csv")
     return workspace
-
-
-def processor_seconds() -> float:
-    """Of all commands that have ended, with their workers."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return children.ru_utime + children.ru_stime
 
 
 def check(workspace: Path, column: str, claims: Path) -> dict[str, Any]:

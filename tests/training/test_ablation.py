@@ -17,7 +17,7 @@ from PIL import Image
 from likewise.encoders.networks.recipe import Recipe
 from likewise.errors import LikewiseError
 from likewise.training import image_dataset
-from likewise.training.ablation import FACTORS, make_variants
+from likewise.training.ablation import FACTORS, make_variants, run_ablation
 from likewise.training.custom_methods import find_method
 from likewise.training.image_dataset import ImageDataset, training_recipe
 from likewise.training.methods import METHODS_BY_NAME
@@ -63,9 +63,12 @@ def test_an_ablation_of_heads_is_one_table_and_one_plot(factors: list[str], tmp_
     more = ("--ablate", ",".join(factors), "--trials", "1", "--lr", "1e-3")
     found = pl.DataFrame(check(workspace, "contrastive", *more)["ablation"], infer_schema_length=None)
     main = found.filter(measure="MAP@R", embedding="separated")
-    assert main["setting"].to_list() == ["as planned", *(each for factor in factors for each in SETTINGS[factor])]
-    planned = main.row(0, named=True)
+    changed = [each for factor in factors for each in SETTINGS[factor]]
+    assert main["setting"].to_list() == ["as planned", "without training", *changed]
+    planned, untrained = main.row(0, named=True), main.row(1, named=True)
     assert planned["difference"] is None
+    assert untrained["value"] < planned["value"] - 0.1  # training teaches something
+    assert untrained["lr"] is None and untrained["n_reruns"] == 1
     for row in main[1:].iter_rows(named=True):
         assert row["difference"] == pytest.approx(row["value"] - planned["value"])
         assert row["difference_low"] <= row["difference"] <= row["difference_high"]
@@ -78,8 +81,18 @@ def test_an_ablation_of_heads_is_one_table_and_one_plot(factors: list[str], tmp_
     assert "were best before any training" not in page
     idle = check(workspace, "contrastive", *more, "--lr", "1e-12", "--name", "idle")
     assert "were best before any training" in idle["notes"][0]
+    still = pl.DataFrame(idle["ablation"], infer_schema_length=None).filter(measure="MAP@R", embedding="separated")
+    assert still.filter(setting="without training")["value"][0] == untrained["value"]
+    assert still["value"][0] <= untrained["value"]  # heads at random on what the trunk sees, which PCA keeps
     again = check(workspace, "contrastive", *more)["ablation"]
     assert pl.DataFrame(again, infer_schema_length=None).equals(found)  # nothing is trained again
+
+
+def test_a_plan_that_is_refused_begins_no_run(tmp_path: Path) -> None:
+    workspace, plan = toy_workspace(tmp_path), replace(toy_plan(), n_reruns=2)
+    with pytest.raises(LikewiseError, match="leave miner out of --ablate"):
+        run_ablation(workspace, ["cosface"], plan, ["miner"], lambda function, each: [*map(function, each)])
+    assert not (workspace.path / "runs" / "ablation").exists()  # or the right options would be another run's
 
 
 def test_miners_by_the_librarys_names() -> None:

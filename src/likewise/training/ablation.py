@@ -3,7 +3,7 @@
 The hyper-parameters of a loss are searched once, under the plan. Then one thing at a time is changed (crops,
 optimiser, batch norms, size of a batch, miner, size of an embedding), the folds are trained again several times with
 the same seeds, and the test classes are read. Another optimiser needs another learning rate: it gets the best of a
-few, by validation.
+few, by validation. The trunk without training stands beside them: where training does not raise it, nothing else shows.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,18 @@ from likewise.evaluation.differences import ALPHA, holm_correction
 from likewise.files import locked
 from likewise.progress import ProgressCallback
 from likewise.training.context import CheckConfig, FoldTask, TaskRunner, open_context, run_fold
+from likewise.training.custom_methods import find_methods
 from likewise.training.differences import class_means
-from likewise.training.final_evaluation import EMBEDDINGS, MEASURES, describe_failure, evaluate_rerun, train_rerun
+from likewise.training.final_evaluation import (
+    EMBEDDINGS,
+    MEASURES,
+    PRETRAINED,
+    describe_failure,
+    evaluate_pretrained,
+    evaluate_rerun,
+    n_untrained_reruns,
+    train_rerun,
+)
 from likewise.training.hyperparameter_search import best_trial
 from likewise.training.methods import LossMethod, Params
 from likewise.training.plan import CHOICES, TrainingPlan
@@ -31,7 +41,7 @@ from likewise.workspace import WorkspaceFolder, read_json, write_json, write_par
 
 FACTORS = ("crops", "optimiser", "batch-norm", "batch-size", "miner", "embedding-size")
 OF_TRUNK = ("crops", "batch-norm")
-AS_PLANNED = "as planned"
+AS_PLANNED, UNTRAINED = "as planned", "without training"
 MINERS = ("MultiSimilarityMiner", "BatchHardMiner")
 OPTIMISERS = ("rmsprop", "adam", "sgd")
 RATE_FACTORS = (1.0, 10.0, 100.0)
@@ -56,7 +66,8 @@ ABLATION_SCHEMA = pl.Schema(
         "n_reruns": pl.Int64,
     }
 )
-"""`difference`: from the plan as it is; p over reruns and test classes, corrected over the settings of a column."""
+"""`difference`: from the plan as it is; p over reruns and test classes, corrected over the rows of a column. Without
+training there is no `lr`."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +80,8 @@ class Variant:
 
     def run_name(self, method: str) -> str:
         """The name of its reruns in the run's folder."""
+        if self.setting == UNTRAINED:
+            return PRETRAINED
         return f"{method} {self.factor}={self.setting}" if self.factor else f"{method} {AS_PLANNED}"
 
 
@@ -128,8 +141,8 @@ def run_ablation(
 ) -> AblationResult:
     """Search under the plan, train again under every variant of it, measure, compare with the plan."""
     variants = make_variants(plan, factors)
+    _check_miners(find_methods(methods), factors)  # before the run begins: its settings are kept
     config, run, loss_methods = prepare_run(workspace, methods, plan, column, encoder, name, seed, half)
-    _check_miners(loss_methods, factors)
     busy = f"another process runs the ablation {run.path}: wait until it is done."
     with locked(run.path / "check", busy):
         trials = search_all_methods(config, run, loss_methods, seed, storage, runner, on_progress)
@@ -139,17 +152,30 @@ def run_ablation(
         rates = {}
         for method, variant in todo:  # before any test class is read
             rates[method, variant] = _choose_rate(config, run, method, worked[method], variant, seed, runner)
+        _measure_untrained(config, run, seed)
         failed = []
         for place, (method, variant) in enumerate(todo):
             if on_progress:
                 on_progress(variant.run_name(method), place * plan.n_reruns, len(todo) * plan.n_reruns)
             with_rate = replace(config, plan=replace(variant.plan, lr=rates[method, variant]))
             failed += _train_again(with_rate, run, variant.run_name(method), method, worked[method], seed, runner)
-        table = _table(run, list(worked), variants, rates, plan.n_reruns)
+        untrained = Variant("", UNTRAINED, plan)
+        table = _table(run, list(worked), [variants[0], untrained, *variants[1:]], rates, plan.n_reruns)
         write_parquet(table, run.table_file("ablation"))
         names = [variant.run_name(method) for method, variant in todo]
         notes = [*failed, *_unimproved(run, names, plan.n_reruns)]
     return AblationResult(run, table, tuple(notes))
+
+
+def _measure_untrained(config: CheckConfig, run: RunFolder, seed: int) -> None:
+    """The trunk without training on the test classes, where it is not measured yet."""
+    reruns = range(n_untrained_reruns(config.plan))
+    missing = [rerun for rerun in reruns if not run.rerun_file(PRETRAINED, rerun).exists()]
+    if missing:
+        context = open_context(config)
+        context.guard.unlock()
+        for rerun in missing:
+            evaluate_pretrained(context, run, rerun, seed)
 
 
 def _unimproved(run: RunFolder, names: Sequence[str], n_reruns: int) -> list[str]:
@@ -235,7 +261,7 @@ def _table(
                 against = _against_plan(found, embedding, measure)
                 for variant in found:
                     cell = cells[variant.run_name(method), embedding, measure]
-                    about = (method, variant.factor, variant.setting, rates[method, variant], embedding, measure)
+                    about = (method, variant.factor, variant.setting, rates.get((method, variant)), embedding, measure)
                     numbers = (cell["value"], cell["low"], cell["high"], *against.get(variant, (None,) * 6))
                     rows.append((*about, *numbers, cell["n_reruns"]))
     return pl.DataFrame(rows, schema=ABLATION_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
@@ -245,13 +271,14 @@ def _against_plan(
     found: dict[Variant, pl.DataFrame], embedding: str, measure: str
 ) -> dict[Variant, tuple[float, float, float, float, float, bool]]:
     """Of every variant: difference, its interval, p, p after Holm's correction, and whether that is significant."""
-    planned = next((variant for variant in found if not variant.factor), None)
+    planned = next((variant for variant in found if variant.setting == AS_PLANNED), None)
     if planned is None:
         return {}
     values = {}
     for variant, table in found.items():
         means, n_queries = class_means(table.filter(pl.col("embedding") == embedding), measure)
-        values[variant] = RerunValues(means)
+        always_the_same = variant.setting == UNTRAINED and n_untrained_reruns(variant.plan) == 1
+        values[variant] = RerunValues(means, always_the_same)
     others = [variant for variant in found if variant != planned]
     compared = [compare_reruns(values[variant], values[planned], n_queries) for variant in others]
     corrected = holm_correction(np.array([one.p for one in compared], np.float64))

@@ -83,7 +83,20 @@ def split_classes(
         tuple(images), labels, tuple(classes), tuple(folds), np.flatnonzero(labels >= test_start), n_without_class
     )
     assert_disjoint(split)
+    _refuse_lone_images(split)
     return split
+
+
+def _refuse_lone_images(split: ClassSplit) -> None:
+    """Of a class with one image nothing can be found: a part that has only such classes measures nothing."""
+    n_images = np.bincount(split.labels, minlength=len(split.classes))
+    parts = {f"fold {fold.number + 1} validates": fold.validation for fold in split.folds}
+    for where, rows in (parts | {"the test is": split.test}).items():
+        if not (n_images[split.labels[rows]] > 1).any():
+            raise LikewiseError(
+                f"{int((n_images > 1).sum()):,} of {len(split.classes):,} classes have more than one image, and none of "
+                f"them is where {where}: nothing can be found there; choose another --column."
+            )
 
 
 def fold_boundaries(n_classes: int, n_folds: int) -> list[int]:

@@ -42,12 +42,12 @@ def write_ablation_page(done: AblationResult, workspace: str) -> Path:
 
 def setting_name(factor: str, setting: str) -> str:
     """As rows are called: `crops: central`."""
-    return f"{factor}: {setting}" if factor else AS_PLANNED
+    return f"{factor}: {setting}" if factor else setting
 
 
 def ablation_plot(rows: pl.DataFrame, method: str) -> Markup:
     """One row per setting; the dashed line is the plan."""
-    planned = rows.filter(pl.col("factor") == "")["value"].to_list()
+    planned = rows.filter(pl.col("setting") == AS_PLANNED)["value"].to_list()
 
     def paint(axes: "Axes") -> None:
         for place, row in enumerate(reversed(rows.to_dicts())):

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 from marks import fill
-from papers_catalogs import likewise
+from papers_catalogs import has_vectors, likewise
 from papers_runs import stored
 
 from likewise.training.lessons.spaces import MEASURES
@@ -35,7 +35,7 @@ def lessons_of(data: Path, work: Path, column: str, random_points: int) -> dict[
     workspace = work / data.name
     if not (workspace / "catalog.parquet").exists():
         likewise("new", workspace, data / "catalog.csv", "--root", data)
-    if not (workspace / "vectors").exists():
+    if not has_vectors(workspace, "efficientnet-lite0_size-64"):
         likewise("encode", workspace, "--with", TRAINED)
     networks = f"small,{TRAINED},hf:{save_vit(work)}"
     few = ("--max-images", MAX_IMAGES, "--random-points", random_points)

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 from marks import paragraph
-from papers_catalogs import RATE, TUNED_FROM, Sizes, likewise
+from papers_catalogs import RATE, TUNED_FROM, Sizes, has_vectors, likewise
 from papers_rows import BEFORE_TUNING, percent, table
 
 from likewise.encoders.storage.reading import read_vectors
@@ -29,13 +29,13 @@ QUESTIONS = {"identification": "the same item, %", "discovery": "what looks alik
 ORDER = "anchor close far"
 
 
-def learn_own_ids(workspace: Path, where: str | None, sizes: Sizes) -> None:
+def learn_own_ids(workspace: Path, where: str | None, epochs: int) -> None:
     """A network that learns the ids of the gallery, the queries' items included."""
     if not (workspace / "runs" / OWN / "encoder.json").exists():
         images = () if where is None else ("--where", where)
-        passes = ("--epochs", sizes.epochs_of_own, "--lr", RATE)
+        passes = ("--epochs", epochs, "--lr", RATE)
         likewise("train", "finetune", workspace, "--with", TUNED_FROM, "--task", "id", *images, *passes, "--name", OWN)
-    if not (workspace / "vectors" / OWN).exists():
+    if not has_vectors(workspace, OWN):
         likewise("encode", workspace, "--with", f"run:{OWN}")
 
 
@@ -44,9 +44,9 @@ def make_materials(work: Path, data: Path, sizes: Sizes) -> Path:
     workspace = work / "materials"
     if not (workspace / "catalog.parquet").exists():
         likewise("new", workspace, data / "materials" / "catalog.csv", "--root", data / "materials")
-    if not (workspace / "vectors" / BEFORE_TUNING).exists():
+    if not has_vectors(workspace, BEFORE_TUNING):
         likewise("encode", workspace, "--with", TUNED_FROM)
-    learn_own_ids(workspace, None, sizes)
+    learn_own_ids(workspace, None, sizes.epochs_of_own)
     return workspace
 
 
@@ -95,7 +95,8 @@ def identification_table(found: dict[str, Any], sizes: Sizes) -> str:
     n = found["materials_identification"][0]["n_queries"]
     said = f"""The same item: HR@5 as in Table 4; of materials, whether the other light is the nearest of all pictures.
     What looks alike: gallery ROC-AUC; of materials, agreement with the majority of the crowd ({n} materials).
-    {sizes.epochs} epochs on other items, {sizes.epochs_of_own} on the gallery's own, at {RATE:g}. Intervals are 95 %,
+    {sizes.epochs} epochs on other items, {sizes.epochs_of_own} on the gallery's own (emoji
+    {sizes.epochs_of_own_drawings}), at {RATE:g}. Intervals are 95 %,
     paired over queries or materials; * significant at 5 %, after Holm's correction where several networks were
     trained."""
     return f"{table(heads, lines)}\n\n{paragraph(said)}"

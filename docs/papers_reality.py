@@ -64,7 +64,7 @@ def flaw_rows(found: Found) -> Iterator[Row]:
 
 def ablated(found: Found, factor: str) -> str:
     """How far frozen batch norms are from trained ones, of separated MAP@R."""
-    rows = found["ablation"]["ablation"]
+    rows = found["trunk_ablation"]["ablation"]
     [row] = [
         row
         for row in rows
@@ -195,11 +195,11 @@ def accuracy_rows(found: Found) -> Iterator[Row]:
         "95 % t-interval over reruns, as there; fewer reruns",
     )
     for embedding in (CONCATENATED, SEPARATED):
-        there = of_losses(theirs.filter(embedding=embedding, measure=MAIN))
+        by_losses = of_losses(theirs.filter(embedding=embedding, measure=MAIN))
         rows = accuracy.filter(pl.col("method") != "pretrained", embedding=embedding, measure=MAIN)["value"]
         yield (
             f"Fig. 3, spread of MAP@R, {embedding}",
-            ", ".join(f"{data} {max(values) - min(values):.1f} points" for data, values in there.items()),
+            ", ".join(f"{data} {max(values) - min(values):.1f} points" for data, values in by_losses.items()),
             "train check",
             f"{100 * (rows.max() - rows.min()):.1f} points",  # type: ignore[operator]
             OTHER_DATA,

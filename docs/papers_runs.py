@@ -44,13 +44,15 @@ def run_all(work: Path, data: Path, sizes: Sizes) -> dict[str, Any]:
     """Every result, by name."""
     products, home = make_products(work, data, sizes), make_home(work, data, sizes)
     wardrobe, drawings = make_wardrobe(work, sizes), make_drawings(work, data, sizes)
-    learn_own_ids(wardrobe, "domain=shop", sizes)
-    learn_own_ids(drawings, None, sizes)
+    learn_own_ids(wardrobe, "domain=shop", sizes.epochs_of_own)
+    learn_own_ids(drawings, None, sizes.epochs_of_own_drawings)
     materials, wild = make_materials(work, data, sizes), make_wild(work, sizes)
     column = ("--column", "type_colour")
     claims = ("--claims", data / "reality_check" / "reported_precision_at_1.csv")
     check, one = ("train", "check"), (*column, "--workers", 1)
-    low = ("--trunk", "whole", "--with", "efficientnet-lite0?size=32", "--ablate", sizes.factors)
+    of_head = ("--with", STORED, "--ablate", sizes.factors_of_head, *options(sizes.head_ablation))
+    low = ("--trunk", "whole", "--with", "efficientnet-lite0?size=32", "--ablate", sizes.factors_of_trunk)
+    of_trunk = (*low, *options(sizes.trunk_ablation))
     tables = ("--protocol", "tables", "--unit", "images", "--store")
     stored(work / "products_tables.json", "evaluate", products, *tables)
     stored(work / "products_bands.json", "evaluate", products, "--protocol", "bands")
@@ -68,7 +70,8 @@ def run_all(work: Path, data: Path, sizes: Sizes) -> dict[str, Any]:
     stored(work / "lessons.json", "train", "lessons", products, *column, *options(sizes.lessons))
     heads = (*one, "--with", STORED, *options(sizes.check), "--name", "photos", *claims)
     stored(work / "check.json", *check, products, *heads)
-    stored(work / "ablation.json", *check, few_classes(work, data, sizes), *one, *low, *options(sizes.ablation))
+    stored(work / "head_ablation.json", *check, products, *one, *of_head)
+    stored(work / "trunk_ablation.json", *check, few_classes(work, data, sizes), *one, *of_trunk)
     run_paper(work, "paper", products, "type_colour", sizes)
     run_emoji(work, data, sizes)
     return read_finished(work)
@@ -96,7 +99,8 @@ def read_finished(work: Path) -> dict[str, Any]:
         "wardrobe_bands",
         "lessons",
         "check",
-        "ablation",
+        "head_ablation",
+        "trunk_ablation",
         "paper",
         "paper_emoji",
     ]

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from papers_rows import BEFORE_TUNING
 
 from likewise.workspace import WorkspaceFolder, write_parquet
 
@@ -64,7 +65,7 @@ class Sizes:
     most_of_a_type: int = 60
     emoji_items: int | None = None
     drawn_items: int = 160
-    ablation_classes: int = 128
+    ablation_classes: int = 96
     epochs: int = 8
     epochs_of_shop: int = 2
     epochs_of_own: int = 20
@@ -72,7 +73,7 @@ class Sizes:
 
 
 FULL = Sizes(
-    check={"preset": "quick", "trials": 4, "reruns": 3, "steps": 200},
+    check={"preset": "quick", "trials": 3, "reruns": 3, "steps": 200},
     head_ablation={"preset": "quick", "half": "train", "trials": 4, "reruns": 6, "steps": 200},
     trunk_ablation={"lr": 1e-5, "trials": 2, "reruns": 4, "steps": 20, "evaluate-every": 20},
     lessons={"max-images": 1500, "random-points": 4000, "untrained": "small,efficientnet-lite0?size=64"},
@@ -119,6 +120,11 @@ def options(values: dict[str, Any]) -> list[str]:
 def has_vectors(workspace: Path, encoder: str) -> bool:
     """Complete ones: what an interrupted command left does not count."""
     return encoder in WorkspaceFolder(workspace).encoders()
+
+
+def encode_untuned(workspace: Path) -> None:
+    if not has_vectors(workspace, BEFORE_TUNING):
+        likewise("encode", workspace, "--with", TUNED_FROM)
 
 
 def product_classes(work: Path, data: Path, sizes: Sizes) -> Path:
@@ -202,7 +208,7 @@ def make_wild(work: Path, sizes: Sizes) -> Path:
         name = task.replace("+", "")
         if not has_vectors(workspace, name):
             likewise("encode", workspace, "--with", f"run:{work / 'wardrobe' / 'runs' / name}")
-    likewise("encode", workspace, "--with", TUNED_FROM)
+    encode_untuned(workspace)
     return workspace
 
 
@@ -290,7 +296,7 @@ def fine_tune(workspace: Path, tasks: tuple[str, ...], where: str, epochs: int) 
             likewise("train", "finetune", workspace, "--with", TUNED_FROM, *asked)
         if not has_vectors(workspace, name):
             likewise("encode", workspace, "--with", f"run:{name}")
-    likewise("encode", workspace, "--with", TUNED_FROM)
+    encode_untuned(workspace)
 
 
 def known_recall(workspace: Path, columns: tuple[str, ...] = PROXY) -> float:

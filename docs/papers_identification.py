@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 from marks import paragraph
-from papers_catalogs import RATE, TUNED_FROM, Sizes, has_vectors, likewise
+from papers_catalogs import RATE, TUNED_FROM, Sizes, encode_untuned, has_vectors, likewise
 from papers_rows import BEFORE_TUNING, percent, table
 
 from likewise.encoders.storage.reading import read_vectors
@@ -44,8 +44,7 @@ def make_materials(work: Path, data: Path, sizes: Sizes) -> Path:
     workspace = work / "materials"
     if not (workspace / "catalog.parquet").exists():
         likewise("new", workspace, data / "materials" / "catalog.csv", "--root", data / "materials")
-    if not has_vectors(workspace, BEFORE_TUNING):
-        likewise("encode", workspace, "--with", TUNED_FROM)
+    encode_untuned(workspace)
     learn_own_ids(workspace, None, sizes.epochs_of_own)
     return workspace
 
@@ -85,13 +84,16 @@ def identification_table(found: dict[str, Any], sizes: Sizes) -> str:
         rows = {(row["encoder"], row["question"]): row for row in found[f"{name}_identification"]}
         first = rows[OWN, "identification"], rows[OWN, "discovery"]
         areas = {} if name == "materials" else micro_areas(found[f"{name}_tables"])
-        lines.append((title, TITLES[BEFORE_TUNING], *(percent(row["before"]) for row in first), "–", *areas_of(areas)))
+        before = (cell for row in first for cell in (percent(row["before"]), "–"))
+        lines.append((title, TITLES[BEFORE_TUNING], *before, *areas_of(areas)))
         for encoder in (OTHERS, OWN):
             if (encoder, "identification") in rows:
                 pair = rows[encoder, "identification"], rows[encoder, "discovery"]
                 values = (percent(row["after"]) for row in pair)
-                lines.append((title, TITLES[encoder], *values, gain(pair[1]), *areas_of(areas, encoder)))
-    heads = ("catalog", "ids learned", *QUESTIONS.values(), "change, points", "micro ROC-AUC, labelled pairs, %")
+                same, alike = ((value, gain(row)) for value, row in zip(values, pair, strict=True))
+                lines.append((title, TITLES[encoder], *same, *alike, *areas_of(areas, encoder)))
+    changes = [(name, "change, points") for name in QUESTIONS.values()]
+    heads = ("catalog", "ids learned", *changes[0], *changes[1], "micro ROC-AUC, labelled pairs, %")
     n = found["materials_identification"][0]["n_queries"]
     said = f"""The same item: HR@5 as in Table 4; of materials, whether the other light is the nearest of all pictures.
     What looks alike: gallery ROC-AUC; of materials, agreement with the majority of the crowd ({n} materials).

@@ -264,7 +264,7 @@ def open_rows(found: Found, both: Sequence[Found]) -> Iterator[VsdRow]:
         "evaluate --protocol experts",
         "one answer a pair, by attributes",
         experts_said(both[1]["summary"]["expert_groups"]),
-        "gallery ROC-AUC by groups of so many experts; simulated experts",
+        "gallery ROC-AUC by groups of so many; five simulated experts, and one who answered the rank bands alone",
     )
     yield (
         "Open: other domains",
@@ -283,7 +283,7 @@ def further_said(one: Found) -> str:
 
 def sizes_said(rows: Sequence[Sequence[float]], called: str) -> str:
     """`k = 1: 30 % of 25 %`: the smallest, the middle one and the last but one."""
-    few = [rows[place] for place in sorted({0, len(rows) // 2, len(rows) - 2})]
+    few = [rows[place] for place in sorted({0, (len(rows) - 1) // 2, len(rows) - 2})]
     return ", ".join(f"{called} = {n:.0f}: {100 * share:.0f} % by {100 * cost:.0f} %" for n, share, cost in few)
 
 

@@ -162,3 +162,35 @@ def test_separated_is_below_concatenated_and_nmi_of_random_vectors_is_high() -> 
     assert (by_measure["R_Precision"] < by_measure["P@1"]).all()
     assert PRESETS["paper"].n_folds * PRESETS["paper"].dim == 512  # concatenated
     assert random_nmi(40_000, 10_000) == pytest.approx(0.849, abs=5e-4)
+
+
+def rows_of(block: str) -> dict[str, list[str]]:
+    """The rows of a block of papers.md, by their first cell."""
+    text = (DOCS / "papers.md").read_text(encoding="utf-8")
+    lines = text.partition(f"<!-- begin: {block} -->")[2].partition(f"<!-- end: {block} -->")[0].strip().splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+    return {row[0].strip(): row[1:] for row in cells}
+
+
+def test_every_table_and_figure_of_both_papers_has_its_row() -> None:
+    """docs/papers.md, "complete for both papers": a column that is printed has a row, and every row a result."""
+    vsd, reality = rows_of("papers-vsd"), rows_of("papers-reality")
+    columns = {number: read(f"vsd_table_{number}").columns for number in (3, 4, 5, 6)}
+    wanted = ["Table 1", "Table 2, mean overlap"]
+    wanted += [f"Table 4, {name}" for name in columns[4] if name != "model"]
+    for number in (5, 6):
+        groups, names = (
+            ("generators", "new models"),
+            [each for each in columns[number] if each not in ("model", "group")],
+        )
+        wanted += [f"Table {number}, {name}, {group}" for name in names for group in groups]
+    words = {"AUC": "AUC", "sd": "AUC ±", "spearman": "SC", "p_value": "p"}
+    wanted += [f"Table 3, {average} {words[name]}" for average, _, name in (c.partition(" ") for c in columns[3][1:])]
+    assert set(wanted) <= set(vsd), set(wanted) - set(vsd)
+    printed = read("reality_check_tables").select("measure", "embedding").unique().iter_rows()
+    tables = [f"Tables 3–5, {measure}, {embedding}" for measure, embedding in printed]
+    starts = ["Table 1", "Table 2", *tables, "Table 6", *(f"Fig. {number}" for number in range(1, 6)), "2.1", "2.2"]
+    assert not [start for start in starts if not any(name.startswith(start) for name in reality)]
+    assert all(all(cells) for rows in (vsd, reality) for cells in rows.values())
+    names = {name.partition(",")[0].partition(":")[0] for name in vsd}
+    assert {"3.1", "3.2", "3.3", "3.3.1", "6.2", "6.4", "6.5", "7"} <= names

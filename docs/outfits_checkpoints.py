@@ -1,15 +1,12 @@
-"""The tables of outfits_checkpoints.md: `python docs/outfits_checkpoints.py --work FOLDER`; keeps what is there.
+"""The tables of outfits_checkpoints.md: `python docs/outfits_checkpoints.py FOLDER` (trains; keeps what is there).
 
-First a simulation says what a number of trainings can show; then each model is trained so often, and measured. With
-`--photographs --data FOLDER` the same is done with outfits of stylists; FOLDER holds `stylists`.
+First a simulation says what a number of trainings can show; then each model is trained so often, and measured.
 """
 
-import argparse
 import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,100 +14,45 @@ import numpy as np
 import polars as pl
 from marks import fill, paragraph
 
-from likewise.catalog import read_catalog
 from likewise.evaluation.differences import ALPHA
-from likewise.outfits.benchmark.folds import copy_groups, split_items
-from likewise.outfits.bundle import open_test
 from likewise.outfits.checkpoints import JUDGES
 from likewise.outfits.judge_test import JudgeComparison, compare_judges, sign_flip_p
-from likewise.outfits.protocol import Outfit
-from likewise.outfits.training.step import read_outfits
-from likewise.workspace import WorkspaceFolder
 
 HERE = Path(__file__).parent
-PAGE = HERE / "outfits_checkpoints.md"
 ENCODERS = "colour+shape+texture"
-OF_PHOTOGRAPHS = "efficientnet-lite0?size=96&pooling=stages"
 KINDS = ("type-aware",)  # CSN, the model of the paper's own experiment
 EPOCHS, OUTFITS, SEEDS = 8, 2000, 10
 SIZES = ("--n-lat", "60", "--n-aat", "108")
-TESTS = {"choose": "7", "report": "8"}
 N_COMPARISONS = 9  # three judges against the accuracy, on LATs, mLATs and AATs
 PLANNED_TRAININGS, SPREADS = (10, 20, 40), (2.0, 4.0, 6.0)  # of one judge's gain over trainings, in points
 N_SIMULATED, FINEST = 200, 0.5
-N_FOLDS = 5
-"""Of a fashion house's items; one asks which epoch to keep, another one measures it, the others teach."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--photographs", action="store_true")
-    given = parser.parse_args()
-    folder = given.work
+    folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    if given.photographs:
-        from_photographs(folder, given.data.resolve() / "stylists")
-        return
     plan = folder / "plan.txt"
     if not plan.exists():
         plan.write_text(planned_power())
-    fill(PAGE, {"outfits_checkpoints-plan": plan.read_text()})
-    for name, seed in TESTS.items():
+    fill(HERE / "outfits_checkpoints.md", {"outfits_checkpoints-plan": plan.read_text()})
+    for name, seed in (("choose", "7"), ("report", "8")):
         if not (folder / name).exists():
             likewise(folder, "outfits", "wardrobe-test", name, *SIZES, "--seed", seed)
     if not (folder / "ws").exists():
         likewise(folder, "new", "ws", "--wardrobe", "--items", "600", "--views", "1")
     likewise(folder, "encode", "ws", "--with", ENCODERS.replace("+", ","))
-    source = ("--with", ENCODERS, "--n-outfits", str(OUTFITS))
-    fill_page({kind: [experiment(folder, kind, seed, source) for seed in range(SEEDS)] for kind in KINDS})
-
-
-def from_photographs(folder: Path, data: Path) -> None:
-    """Outfits of stylists: two folds of their items make the tests, outfits without any of these teach."""
-    looks = WorkspaceFolder(folder / "looks")
-    if not looks.path.exists():
-        likewise(folder, "new", "looks", str(data / "catalog.csv"), "--root", str(data))
-    likewise(folder, "encode", "looks", "--with", OF_PHOTOGRAPHS)
-    catalog = read_catalog(looks)
-    outfits, _ = read_outfits(looks, catalog, data / "outfits.csv")
-    folds = split_items(outfits, N_FOLDS, groups=copy_groups(looks, catalog))
-    largest = sorted(range(N_FOLDS), key=lambda fold: -len(folds.test(fold)))[: len(TESTS)]
-    for (name, seed), fold in zip(TESTS.items(), largest, strict=True):
-        write_outfits(folder / f"{name}.csv", folds.test(fold))
-        if not (folder / name).exists():
-            made = ("--outfits", f"{name}.csv", "--seed", seed, "--licence", "not for others")
-            likewise(folder, "outfits", "stylists-test", "looks", name, "--n-lat", "500", "--n-aat", "500", *made)
-    kept = [one for one in outfits if not any(folds.fold_by_item[item.item] in largest for item in one.items)]
-    write_outfits(folder / "teach.csv", kept)
-    source = ("--with", OF_PHOTOGRAPHS, "--outfits", "teach.csv")
-    tables = {kind: [experiment(folder, kind, seed, source, "looks") for seed in range(SEEDS)] for kind in KINDS}
-    asked = [open_test(folder / name).questions for name in TESTS]
-    counts = [Counter(question.kind for question in questions) for questions in asked]
-    setting = f"""{len(catalog):,} products of a fashion house and its stylists' outfits: {len(kept):,} to learn from,
-    vectors of `{OF_PHOTOGRAPHS}`. The test that chooses has {counts[0]["LAT"]} LAT and {counts[0]["AAT"]} AAT
-    questions, the one that measures {counts[1]["LAT"]} and {counts[1]["AAT"]}."""
-    fill(PAGE, {"outfits_checkpoints-photographs-setting": paragraph(setting)})
-    fill_page(tables, "photographs-")
-
-
-def write_outfits(path: Path, outfits: Sequence[Outfit]) -> None:
-    rows = [(f"{place}", item.item) for place, outfit in enumerate(outfits) for item in outfit.items]
-    pl.DataFrame(rows, schema=["outfit", "item"], orient="row").write_csv(path)
-
-
-def fill_page(tables: dict[str, list[pl.DataFrame]], world: str = "") -> None:
-    """What was chosen, what that can show, and what it gained."""
+    tables = {kind: [experiment(folder, kind, seed) for seed in range(SEEDS)] for kind in KINDS}
     gains = {name: compare_judges(group) for name, group in tables.items()}
-    blocks = {
-        "chosen": chosen_table(tables),
-        "power": power(gains),
-        "gains": gain_table(gains),
-        "verdict": verdict(gains[KINDS[0]]),
-        "example": full_table(tables[KINDS[0]][0]),
-    }
-    fill(PAGE, {f"outfits_checkpoints-{world}{name}": block for name, block in blocks.items()})
+    fill(
+        HERE / "outfits_checkpoints.md",
+        {
+            "outfits_checkpoints-chosen": chosen_table(tables),
+            "outfits_checkpoints-power": power(gains),
+            "outfits_checkpoints-gains": gain_table(gains),
+            "outfits_checkpoints-verdict": verdict(gains[KINDS[0]]),
+            "outfits_checkpoints-example": full_table(tables[KINDS[0]][0]),
+        },
+    )
 
 
 def planned_power() -> str:
@@ -138,15 +80,15 @@ def least_gain(n_trainings: int, spread: float) -> float:
     return gain
 
 
-def experiment(folder: Path, kind: str, seed: int, source: tuple[str, ...], workspace: str = "ws") -> pl.DataFrame:
+def experiment(folder: Path, kind: str, seed: int) -> pl.DataFrame:
     """Train, let everybody choose, measure."""
     name = f"{kind}-{seed}"
     result = folder / f"{name}.parquet"
     if not result.exists():
-        how = ("--model", kind, "--preset", "quick", "--epochs", str(EPOCHS), "--name", name)
-        options = (*source, "--seed", str(seed), "--test", "choose", "--test", "report")
-        likewise(folder, "outfits", "train", workspace, *how, *options)
-        model = f"{workspace}/outfit_models/{name}"
+        how = ("--model", kind, "--with", ENCODERS, "--preset", "quick", "--epochs", str(EPOCHS), "--name", name)
+        options = ("--n-outfits", str(OUTFITS), "--seed", str(seed), "--test", "choose", "--test", "report")
+        likewise(folder, "outfits", "train", "ws", *how, *options)
+        model = f"ws/outfit_models/{name}"
         likewise(folder, "outfits", "checkpoints", model, "choose", "--report-on", "report", "--output", "checkpoints")
         shutil.copyfile(folder / "checkpoints" / "table.parquet", result)
     return pl.read_parquet(result, glob=False)

@@ -172,25 +172,18 @@ def rows_of(block: str) -> dict[str, list[str]]:
     return {row[0].strip(): row[1:] for row in cells}
 
 
-def test_every_table_and_figure_of_both_papers_has_its_row() -> None:
+def test_every_table_of_the_vsd_paper_has_its_rows() -> None:
     """docs/papers.md, "complete for both papers": a column that is printed has a row, and every row a result."""
-    vsd, reality = rows_of("papers-vsd"), rows_of("papers-reality")
+    rows = rows_of("papers-vsd")
     columns = {number: read(f"vsd_table_{number}").columns for number in (3, 4, 5, 6)}
     wanted = ["Table 1", "Table 2, mean overlap"]
     wanted += [f"Table 4, {name}" for name in columns[4] if name != "model"]
     for number in (5, 6):
-        groups, names = (
-            ("generators", "new models"),
-            [each for each in columns[number] if each not in ("model", "group")],
-        )
-        wanted += [f"Table {number}, {name}, {group}" for name in names for group in groups]
+        names = [each for each in columns[number] if each not in ("model", "group")]
+        wanted += [f"Table {number}, {name}, {group}" for name in names for group in ("generators", "new models")]
     words = {"AUC": "AUC", "sd": "AUC ±", "spearman": "SC", "p_value": "p"}
     wanted += [f"Table 3, {average} {words[name]}" for average, _, name in (c.partition(" ") for c in columns[3][1:])]
-    assert set(wanted) <= set(vsd), set(wanted) - set(vsd)
-    printed = read("reality_check_tables").select("measure", "embedding").unique().iter_rows()
-    tables = [f"Tables 3–5, {measure}, {embedding}" for measure, embedding in printed]
-    starts = ["Table 1", "Table 2", *tables, "Table 6", *(f"Fig. {number}" for number in range(1, 6)), "2.1", "2.2"]
-    assert not [start for start in starts if not any(name.startswith(start) for name in reality)]
-    assert all(all(cells) for rows in (vsd, reality) for cells in rows.values())
-    names = {name.partition(",")[0].partition(":")[0] for name in vsd}
-    assert {"3.1", "3.2", "3.3", "3.3.1", "6.2", "6.4", "6.5", "7"} <= names
+    assert set(wanted) <= set(rows), set(wanted) - set(rows)
+    sections = {name.partition(",")[0].partition(":")[0] for name in rows}
+    assert {"3.1", "3.2", "3.3", "3.3.1", "6.2", "6.4", "6.5", "7"} <= sections
+    assert all(all(cells) for cells in rows.values())

@@ -53,9 +53,9 @@ def test_too_few_classes() -> None:
 
 def test_classes_of_one_image_are_refused_before_anything_is_trained() -> None:
     values = [f"{number}" for number in range(40)]
-    with pytest.raises(LikewiseError, match="0 of 40 classes .* where fold 1 validates"):
+    with pytest.raises(LikewiseError, match=r"0 of 40 classes .* where fold 1 validates"):
         split_classes(values, values)
     learned = [*values, *values[:20]]  # a second image of all that is learned from, of none of the test
-    with pytest.raises(LikewiseError, match="20 of 40 classes .* where the test is"):
+    with pytest.raises(LikewiseError, match=r"20 of 40 classes .* where the test is"):
         split_classes([f"{row}" for row in range(60)], learned)
     assert split_classes([f"{row}" for row in range(61)], [*learned, "39"]).n_without_class == 0

@@ -94,8 +94,8 @@ def _refuse_lone_images(split: ClassSplit) -> None:
     for where, rows in (parts | {"the test is": split.test}).items():
         if not (n_images[split.labels[rows]] > 1).any():
             raise LikewiseError(
-                f"{int((n_images > 1).sum()):,} of {len(split.classes):,} classes have more than one image, and none of "
-                f"them is where {where}: nothing can be found there; choose another --column."
+                f"{int((n_images > 1).sum()):,} of {len(split.classes):,} classes have more than one image, and none "
+                f"of them is where {where}: nothing can be found there; choose another --column."
             )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from likewise.api.workspace import Workspace
 from likewise.discovery.step import PoolSettings, make_pool
 from likewise.encoders import encode_catalog, import_vectors
 from likewise.errors import LikewiseError
@@ -46,7 +47,7 @@ def test_groups_that_are_apart_stay_apart(rng: np.random.Generator) -> None:
 
 def test_a_map_is_made_once_until_the_vectors_change(gallery: Gallery, tmp_path: Path) -> None:
     made = make_map(gallery, "colour", PCA)
-    stored = read_map(gallery.workspace, "colour", PCA)
+    stored = read_map(gallery, "colour", PCA)
     assert stored is not None and stored.table.equals(made.table)
     file = tmp_path / "mine.npz"
     rng = np.random.default_rng(1)
@@ -54,7 +55,27 @@ def test_a_map_is_made_once_until_the_vectors_change(gallery: Gallery, tmp_path:
         np.savez(file, vectors=rng.standard_normal((24, 8)).astype(np.float32), keys=np.array(gallery.images))
         import_vectors(gallery.workspace, "mine", file, force=bool(seed))
         again = make_map(Gallery(gallery.workspace), "mine", PCA)
-    assert again.table.equals(read_map(gallery.workspace, "mine", PCA).table)  # type: ignore[union-attr]
+    assert again.table.equals(read_map(gallery, "mine", PCA).table)  # type: ignore[union-attr]
+
+
+def test_a_map_of_vectors_that_were_replaced_meanwhile_is_not_taken_for_one_of_now(
+    gallery: Gallery, tmp_path: Path
+) -> None:
+    """t-SNE takes minutes, in which somebody may encode again, or remove a picture."""
+    rng, file = np.random.default_rng(1), tmp_path / "mine.npz"
+    for seed in range(2):
+        np.savez(file, vectors=rng.standard_normal((24, 8)).astype(np.float32), keys=np.array(gallery.images))
+        import_vectors(gallery.workspace, "mine", file, force=bool(seed))
+        if not seed:
+            gallery.vectors("mine")  # read before they are replaced
+    earlier = make_map(gallery, "mine", PCA)
+    of_now = make_map(Gallery(gallery.workspace), "mine", PCA)
+    assert not of_now.table.equals(earlier.table)
+    gone = gallery.images[0]
+    table = gallery.workspace.root / "catalog.csv"
+    table.write_text("".join(line for line in table.read_text().splitlines(True) if not line.startswith(gone)))
+    Workspace(gallery.workspace.path).update(table)
+    assert gone not in set(make_map(Gallery(gallery.workspace), "mine", PCA).table["image"])
 
 
 def test_too_many_images_are_said_and_a_sample_is_drawn(gallery: Gallery, monkeypatch: pytest.MonkeyPatch) -> None:

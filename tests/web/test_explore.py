@@ -222,3 +222,48 @@ def test_labels_sort_queries_and_every_mistake_is_shown(encoded: WorkspaceFolder
     mistakes = visitor.get("/api/explore/mistakes", params={"encoder": "colour"}).json()
     assert mistakes["total"] == len(mistakes["mistakes"]) > 0
     assert all(row["label"]["label"] == (row["kind"] == "missed") for row in mistakes["mistakes"])
+
+
+def test_a_catalog_that_is_updated_meanwhile_is_shown_as_it_is_now(
+    encoded: WorkspaceFolder, visitor: TestClient
+) -> None:
+    """Another picture, and then a column, while the site runs: nothing of the earlier state is left anywhere."""
+    headers = {"X-CSRF-Token": csrf_of(visitor.get("/explore").text)}
+    content = (encoded.root / RED).read_bytes()
+    token = visitor.post("/api/explore/upload", content=content, headers=headers).json()["upload"]
+    visitor.get("/api/explore/neighbours", params={"upload": token})
+    copies_of(visitor)
+    new = "circle/scarlet-0.png"
+    (encoded.root / new).write_bytes(content)
+    table = encoded.root / "catalog.csv"
+    table.write_text(table.read_text() + f"{new},circle-scarlet,circle,shop\n")
+    lw.Workspace(encoded.path).update(table)
+    assert visitor.get("/api/explore/images", params={"find": "scarlet"}).json()["images"] == [new]
+    assert visitor.get("/api/explore/picture", params={"image": new}).status_code == 200
+    encode_catalog(encoded, ["colour", "shape"], workers=1)
+    for asked in ({"image": RED}, {"upload": token}):
+        reply = visitor.get("/api/explore/neighbours", params=asked | {"k": 2}).json()
+        assert all(new in {one["image"] for one in each["found"]} for each in reply["lists"])
+    found = copies_of(visitor)
+    pairs = {(found["images"][first], found["images"][second]) for first, second, *_, exact in found["pairs"] if exact}
+    assert pairs == {(RED, new)}
+    table.write_text("".join(f"{line},{n or 'season'}\n" for n, line in enumerate(table.read_text().split())))
+    lw.Workspace(encoded.path).update(table)
+    assert "season" in visitor.get("/explore").text
+    encode_catalog(encoded, ["layout"], workers=1)
+    assert "layout" in visitor.get("/explore").text
+
+
+def test_a_replaced_encoder_sees_a_picture_anew(encoded: WorkspaceFolder, visitor: TestClient, tmp_path: Path) -> None:
+    images = read_catalog(encoded)["image"].to_list()
+    nearest = []
+    for seed in range(2):
+        file = tmp_path / f"{seed}.npz"
+        vectors = np.random.default_rng(seed).standard_normal((len(images), 8)).astype(np.float32)
+        np.savez(file, images=np.array(images), vectors=vectors)
+        lw.Workspace(encoded.path).import_vectors(file, name="mine", force=bool(seed))
+        reply = visitor.get("/api/explore/neighbours", params={"image": RED, "with": "mine"}).json()
+        nearest.append([one["image"] for one in reply["lists"][0]["found"]])
+        expected = lw.Workspace(encoded.path).search(["mine"], RED, k=12).table["candidate"].to_list()
+        assert nearest[-1] == expected
+    assert nearest[0] != nearest[1]

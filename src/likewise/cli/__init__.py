@@ -10,8 +10,10 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the app; a user's mistake becomes one sentence on standard error and exit code 2."""
     from likewise.cli.app import app
+    from likewise.cli.output import outlive_readers
     from likewise.extensions import outdated_install
 
+    outlive_readers()
     if sentence := outdated_install():
         _print_error(sentence)
     try:

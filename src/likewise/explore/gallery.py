@@ -21,8 +21,10 @@ from PIL.Image import Image
 from likewise.catalog import items_of, read_catalog
 from likewise.catalog.images import open_picture
 from likewise.catalog.table import select_all
+from likewise.chain import digest_of
 from likewise.encoders.model_cards import DEFAULT_ENCODERS
 from likewise.encoders.running.pictures import encode_pictures
+from likewise.encoders.storage.files import read_meta, vectors_folder
 from likewise.encoders.storage.reading import encoded_images, read_vectors
 from likewise.errors import LikewiseError
 from likewise.machine import one_blas_thread, usable_cores
@@ -47,6 +49,8 @@ class EncodedImages:
     rows: Rows
     vectors: Floats
     items: Rows
+    digest: str
+    """Of the vectors stored when reading began, and of the images: what is made from them says what it rests on."""
 
     @cached_property
     def position_of(self) -> dict[int, int]:
@@ -130,11 +134,13 @@ class Gallery:
         """One encoder's vectors, from memory after the first time."""
         with self._lock:
             if encoder not in self._loaded:
+                meta = read_meta(vectors_folder(self.workspace, encoder))
                 images = encoded_images(self.workspace, encoder)
+                digest = digest_of([None if meta is None else meta.digest, images])
                 rows = np.array([self.row_of[image] for image in images], dtype=np.int64)
                 unit = as_unit(read_vectors(self.workspace, encoder, images), f"vectors of {encoder}")
                 self._make_room(unit.nbytes)
-                self._loaded[encoder] = EncodedImages(rows, unit, self.items[rows])
+                self._loaded[encoder] = EncodedImages(rows, unit, self.items[rows], digest)
             self._loaded.move_to_end(encoder)
             return self._loaded[encoder]
 

@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.encoders.families.projection import fit_projection
-from likewise.encoders.storage.files import read_meta, vectors_folder
+from likewise.encoders.storage.files import vectors_folder
 from likewise.errors import LikewiseError
 from likewise.explore.gallery import Gallery
 from likewise.files import finish_writing, written_together
@@ -69,7 +69,7 @@ def make_map(
             f"{n_images:,} images are more than the map draws ({MAX_IMAGES:,}): draw a sample of them, "
             "or make a workspace of the part you want to see."
         )
-    stored = read_map(gallery.workspace, encoder, method)
+    stored = read_map(gallery, encoder, method)
     if stored is not None:
         return stored
     rows = np.arange(n_images)
@@ -82,7 +82,7 @@ def make_map(
         {"image": images, "x": _scaled(points[:, 0]), "y": _scaled(points[:, 1]), "cluster": _clusters(reduced)}
     )
     made = ImageMap(encoder, method, table, n_images)
-    _store(gallery.workspace, made)
+    _store(gallery.workspace, made, there.digest)
     return made
 
 
@@ -160,27 +160,28 @@ def _map_file(workspace: WorkspaceFolder, encoder: str, method: str) -> Path:
     return workspace.path / "maps" / vectors_folder(workspace, encoder).name / f"{method}.parquet"
 
 
-def _basis(workspace: WorkspaceFolder, encoder: str) -> dict[str, Any]:
-    meta = read_meta(vectors_folder(workspace, encoder))
-    return {"version": VERSION, "vectors": "" if meta is None else meta.digest}
+def _basis(digest: str) -> dict[str, Any]:
+    return {"version": VERSION, "vectors": digest}
 
 
-def read_map(workspace: WorkspaceFolder, encoder: str, method: str) -> ImageMap | None:
-    """A map that was made from the vectors of now."""
+def read_map(gallery: Gallery, encoder: str, method: str) -> ImageMap | None:
+    """A map that was made from the same vectors of the same images."""
+    workspace = gallery.workspace
     file = _map_file(workspace, encoder, method)
     finish_writing(file.parent)
     note = file.with_suffix(".json")
     if not file.exists() or not note.exists():
         return None
     about = read_json(note)
-    if about.get("rests_on") != _basis(workspace, encoder):
+    if about.get("rests_on") != _basis(gallery.vectors(encoder).digest):
         return None
     return ImageMap(encoder, method, read_parquet(file, f"likewise explore {workspace.quoted}"), about["n_images"])
 
 
-def _store(workspace: WorkspaceFolder, made: ImageMap) -> None:
+def _store(workspace: WorkspaceFolder, made: ImageMap, digest: str) -> None:
+    """`digest` is of what it was made from; that may have been replaced meanwhile."""
     file = _map_file(workspace, made.encoder, made.method)
-    about = {"rests_on": _basis(workspace, made.encoder), "n_images": made.n_images, "seed": SEED}
+    about = {"rests_on": _basis(digest), "n_images": made.n_images, "seed": SEED}
     with written_together(file.parent) as staged:
         write_parquet(made.table, staged.place(file))
         write_json(about, staged.place(file.with_suffix(".json")))

@@ -10,7 +10,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from likewise.labeling.store.engine import StoreError
-from likewise.web.explore import ExploreService
+from likewise.web.explore import CurrentExploreService
 from likewise.web.extension_pages import mount_extensions
 from likewise.web.monitoring import MonitoringMiddleware
 from likewise.web.pages import WEB_FOLDER, message_page
@@ -49,7 +49,7 @@ def create_app(settings: SiteSettings) -> FastAPI:
 
     app = FastAPI(title="likewise", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.state.site = site
-    app.state.explore = ExploreService(settings.workspace)
+    app.state.explore = CurrentExploreService(settings.workspace)
     for routes in (
         expert_pages,
         expert_api,

@@ -1,5 +1,6 @@
 """What the explore pages share while the site runs: the gallery, pictures that were brought along, labels."""
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +10,7 @@ from fastapi.responses import JSONResponse
 
 from likewise.catalog.table import MADE_COLUMNS
 from likewise.chain import table_digest
+from likewise.encoders.storage.files import meta_file, vectors_folder
 from likewise.explore.copies import CopyPairs
 from likewise.explore.disagreement import Disagreement
 from likewise.explore.gallery import Gallery, NeighbourList, found_by_one
@@ -17,6 +19,7 @@ from likewise.explore.projection import ImageMap
 from likewise.web.filters import filter_columns
 from likewise.web.jobs import Job, Jobs
 from likewise.web.uploads import Uploads
+from likewise.web.watch import FileStamp, file_stamp
 from likewise.workspace import WorkspaceFolder
 
 EXPLORE_VIEWS = {
@@ -30,10 +33,11 @@ EXPLORE_VIEWS = {
 
 @dataclass
 class ExploreService:
-    """One per site; nothing is read before the first visit."""
+    """What the pages ask of one state of the catalog and its vectors; nothing is read before the first visit."""
 
     workspace: WorkspaceFolder
-    uploads: Uploads = field(default_factory=Uploads)
+    labels: LabelReader
+    uploads: Uploads
     copies: Jobs[CopyPairs] = field(default_factory=Jobs)
     maps: Jobs[ImageMap] = field(default_factory=Jobs)
     _compared: tuple[object, Disagreement] | None = None
@@ -41,10 +45,6 @@ class ExploreService:
     @cached_property
     def gallery(self) -> Gallery:
         return Gallery(self.workspace)
-
-    @cached_property
-    def labels(self) -> LabelReader:
-        return LabelReader(self.workspace)
 
     def disagreement(
         self, first: str, second: str, find: Callable[[Gallery, LabelReader, str, str], Disagreement]
@@ -98,6 +98,35 @@ class ExploreService:
                 }
             )
         return found
+
+
+@dataclass
+class CurrentExploreService:
+    """One per site: the service of now, and another one when the catalog or vectors were replaced meanwhile.
+
+    What was computed from earlier vectors goes with the earlier service; pictures that visitors brought along stay.
+    """
+
+    workspace: WorkspaceFolder
+    uploads: Uploads = field(default_factory=Uploads)
+    _stamp: object = None
+    _service: ExploreService | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self) -> ExploreService:
+        """A request asks once, so that all of its answer rests on one state."""
+        stamp = self._stamp_of_now()
+        with self._lock:
+            if self._service is None or stamp != self._stamp:
+                self.uploads.forget_vectors()
+                self._service = ExploreService(self.workspace, LabelReader(self.workspace), self.uploads)
+                self._stamp = stamp
+            return self._service
+
+    def _stamp_of_now(self) -> tuple[FileStamp, dict[str, FileStamp]]:
+        folders = {name: vectors_folder(self.workspace, name) for name in self.workspace.encoders()}
+        vectors = {name: file_stamp(meta_file(folder)) for name, folder in folders.items()}
+        return file_stamp(self.workspace.settings_file), vectors
 
 
 def label_json(label: PairLabel | None) -> dict[str, int | None] | None:

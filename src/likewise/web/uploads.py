@@ -60,6 +60,12 @@ class Uploads:
                 self._kept.popitem(last=False)
         return token
 
+    def forget_vectors(self) -> None:
+        """Where an encoder may have been replaced by another of its name; the pictures stay."""
+        with self._lock:
+            for upload in self._kept.values():
+                upload.vectors = {}
+
     def get(self, token: str) -> Upload:
         with self._lock:
             if token not in self._kept:

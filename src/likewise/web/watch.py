@@ -5,7 +5,8 @@ from pathlib import Path
 
 from likewise.workspace import WorkspaceFolder
 
-Stamp = tuple[tuple[int, int] | None, ...]
+FileStamp = tuple[int, int] | None
+Stamp = tuple[FileStamp, ...]
 
 
 @dataclass
@@ -19,13 +20,14 @@ class WorkspaceWatch:
         self.seen = self.now()
 
     def now(self) -> Stamp:
-        return tuple(map(_stamp, (self.workspace.settings_file, self.workspace.pool_settings_file)))
+        return tuple(map(file_stamp, (self.workspace.settings_file, self.workspace.pool_settings_file)))
 
     def has_changed(self) -> bool:
         return self.now() != self.seen
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
+def file_stamp(path: Path) -> FileStamp:
+    """Another one when the file was replaced; None where there is none."""
     try:
         facts = path.stat()
     except FileNotFoundError:

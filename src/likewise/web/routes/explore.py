@@ -11,8 +11,8 @@ from likewise.errors import LikewiseError
 from likewise.explore.asking import ask_experts
 from likewise.explore.gallery import MAX_SIDE_BY_SIDE
 from likewise.status import workspace_status
-from likewise.web.access import CsrfHeader, CurrentOwner, CurrentSite, IsOwner, or_bad_request
-from likewise.web.explore import EXPLORE_VIEWS, ExploreService
+from likewise.web.access import CsrfHeader, CurrentOwner, CurrentSite, IsOwner, get_site, or_bad_request
+from likewise.web.explore import EXPLORE_VIEWS, CurrentExploreService, ExploreService
 from likewise.web.pages import picture_response, render, script_settings
 from likewise.web.schemas import PairsToAsk
 from likewise.web.thumbnails import SMALL_SIDE_PIXELS
@@ -30,9 +30,11 @@ Conditions = Annotated[list[str], Query(max_length=20)]
 
 
 def get_service(request: Request) -> ExploreService:
-    service = request.app.state.explore
-    assert isinstance(service, ExploreService)
-    return service
+    """Over the catalog and the vectors of now; ask once in a request."""
+    get_site(request).follow_workspace()
+    services = request.app.state.explore
+    assert isinstance(services, CurrentExploreService)
+    return services.get()
 
 
 @router.get("/explore")
@@ -71,11 +73,12 @@ def explore_page(
 @router.get(REPORT_ADDRESS)
 def report_page(request: Request, is_owner: IsOwner) -> Response:
     """The report as it was written, told where it is served from, so that its pictures are links to explore."""
-    file = get_service(request).workspace.report_file
+    service = get_service(request)
+    file = service.workspace.report_file
     if not file.exists():
         raise HTTPException(404, "there is no report yet: run `likewise evaluate` and `likewise report`")
     page = file.read_text(encoding="utf-8").replace("<html ", '<html data-explore="/explore" ', 1)
-    if said := _report_problem(get_service(request)):
+    if said := _report_problem(service):
         page = page.replace("<main>", f'<main>\n<p class="basis" role="status"><strong>{escape(said)}</strong></p>', 1)
     return Response(page, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
 
@@ -122,8 +125,7 @@ def images(
 async def upload(request: Request, is_owner: IsOwner) -> dict[str, str]:
     """A picture as the body; it stays in memory, the last few of them."""
     content = await request.body()
-    uploads = get_service(request).uploads
-    return {"upload": await run_in_threadpool(or_bad_request, lambda: uploads.add(content))}
+    return {"upload": await run_in_threadpool(or_bad_request, lambda: get_service(request).uploads.add(content))}
 
 
 @router.get("/api/explore/neighbours")

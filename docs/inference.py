@@ -22,7 +22,7 @@ from likewise.discovery.prevalence import chebyshev_error, exact_interval, map_e
 from likewise.evaluation.bootstrap import percentile_interval, query_weights
 from likewise.evaluation.differences import paired_difference
 from likewise.evaluation.query_sums import QuerySums
-from likewise.intervals import clopper_pearson, interval_of, standard_error, t_interval, t_quantile, wilson_interval
+from likewise.intervals import clopper_pearson, interval_of, share_interval, standard_error, t_interval, t_quantile
 
 SIZES = (8, 10, 15, 20, 30, 100)
 TEST_SIZES = (8, 15, 30, 100)
@@ -84,16 +84,17 @@ def percentile(values: Floats) -> tuple[float, float]:
     return percentile_interval(QuerySums.mean_of(values).resampled(query_weights(len(values), 400, 0)))
 
 
+def equal_tails(values: Floats) -> tuple[float, float]:
+    """The chosen one with the same tail at both ends, however many queries there are."""
+    sums = QuerySums.mean_of(values)
+    return share_interval(sums.value(), standard_error(sums.value(), sums.jackknife(), len(values)), len(values))
+
+
 def fixed_weight(values: Floats) -> tuple[float, float]:
-    """The chosen one with a pseudo-query of weight 0.05, however many queries there are."""
-    n, value, weight = len(values), float(values.mean()), 0.05
-    squares = float(((values - value) ** 2).sum())
-    if squares < 1e-24 or np.isin(values, (0.0, 1.0)).all():
-        return ours(values)
-    middle = (n * value + weight / 2.0) / (n + weight)
-    squares += weight * n / (n + weight) * (value - 0.5) ** 2
-    n_effective = middle * (1.0 - middle) * (n - 1) * (n + weight) / squares
-    return wilson_interval(middle, n_effective, t_quantile(n - 1))
+    """The same with a query of value 1/2 and weight 0.05, however many others there are."""
+    sums = QuerySums.mean_of(values)
+    error = standard_error(sums.value(), sums.jackknife(), len(values))
+    return share_interval(sums.value(), error, len(values), weight=0.05)
 
 
 METHODS: dict[str, Method] = {
@@ -101,7 +102,8 @@ METHODS: dict[str, Method] = {
     "Student's t": plain_t,
     "Student's t of the logit": logit_t,
     "Wilson's with t, weight 0.05": fixed_weight,
-    "Wilson's with t, weight by n (this one)": ours,
+    "Wilson's with t, weight by n": equal_tails,
+    "Wilson's with t, weight and tails by n (this one)": ours,
 }
 
 
@@ -264,9 +266,9 @@ def _few_levels(name: str) -> bool:
 REASONS: dict[str, Callable[[str], bool]] = {
     "*Few levels.* A query counts 0 or 1 (P@1), or one of a few values, so the mean takes few values and the coverage "
     "jumps with the true value and the number of queries; only an interval with a random part would not jump. Over all "
-    "true values of a range it is 95 to 96 % (the table below).": (_few_levels),
+    "true values of a range it is 95 to 96 % (the table below).": _few_levels,
     "*Near 1, with rare failures.* A few queries seldom show one of the failures that the mean rests on. The query of "
-    "value 1/2 that stands for them makes the interval wider than most such values need.": _near_one,
+    "value 1/2 that stands for them makes the interval a little wider than most such values need.": _near_one,
     "*Others*, by little:": lambda name: not _few_levels(name) and not _near_one(name),
 }
 

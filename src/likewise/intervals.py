@@ -8,6 +8,9 @@ and t is the quantile of Student's t with n - 1 degrees of freedom. A query of v
 with the others: it stands for the rare failures that a few queries near 0 or 1 do not show. Where every query is 0
 or 1, the spread follows from the mean, and the interval is Wilson's own; where all are equal it is unknown, and the
 interval is Clopper-Pearson's for v n successes of n. Differences get v +- t s, and p from the same t.
+
+Of fewer than 30 queries near 0 or 1, t is not the same at both ends. The query of value 1/2 holds the end towards the
+middle so far out that the truth is hardly ever beyond it; the other end has a part of that tail besides its own.
 docs/inference.md has the simulations by which this was chosen, and how often it covers the truth.
 """
 
@@ -21,8 +24,10 @@ Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
 MIN_QUERIES = 15  # an interval over fewer is printed with a sentence
+TAIL = (1.0 - CONFIDENCE) / 2.0
 NO_SPREAD = 1e-12
 ROUNDING = 1e-6
+MAX_WEIGHT = 0.4  # of the query of value 1/2
 
 
 class Estimate(Protocol):
@@ -47,7 +52,9 @@ def interval_of(estimate: Estimate) -> tuple[float, float]:
     """The interval of a measure of one model."""
     value, n = estimate.value(), estimate.n_defined
     error = standard_error(value, estimate.jackknife(), n)
-    return share_interval(value, error, n) if estimate.is_share else t_interval(value, error, n)
+    if not estimate.is_share:
+        return t_interval(value, error, n)
+    return query_interval(value, error, n)
 
 
 def standard_error(value: float, jackknife: Floats, n: int) -> float:
@@ -57,8 +64,13 @@ def standard_error(value: float, jackknife: Floats, n: int) -> float:
     return float(np.sqrt((n - 1) / n * np.sum((jackknife - value) ** 2)))
 
 
-def share_interval(value: float, error: float, n: float, weight: float | None = None) -> tuple[float, float]:
-    """Of a value from 0 to 1 with this standard error over n queries; `weight` is that of the query of value 1/2."""
+def share_interval(
+    value: float, error: float, n: float, weight: float | None = None, tilt: float = 0.0
+) -> tuple[float, float]:
+    """Of a value from 0 to 1 with this standard error over n queries; `weight` is that of the query of value 1/2.
+
+    At 0 or 1 the nearer end has 1 + `tilt` times the tail of the other one, in the middle both have the same.
+    """
     if np.isnan(value):
         return float("nan"), float("nan")
     if not error > NO_SPREAD:  # no spread, or none known
@@ -70,13 +82,25 @@ def share_interval(value: float, error: float, n: float, weight: float | None = 
         squares = error**2 * n * (n - 1) + weight * n / (n + weight) * (value - 0.5) ** 2
         middle = (n * value + weight / 2.0) / (n + weight)
         n_effective = middle * (1.0 - middle) * (n - 1) * (n + weight) / squares
-        low, high = wilson_interval(middle, n_effective, t_quantile(n - 1))
+        farther, nearer = (
+            t_quantile(n - 1),
+            t_quantile(n - 1, 1.0 - 2.0 * TAIL * (1.0 + tilt * abs(2.0 * middle - 1.0))),
+        )
+        at_low, at_high = (farther, nearer) if middle > 0.5 else (nearer, farther)
+        low = wilson_interval(middle, n_effective, at_low)[0]
+        high = wilson_interval(middle, n_effective, at_high)[1]
     return min(low, value), max(high, value)
 
 
 def pseudo_weight(n: float) -> float:
-    """Of the query of value 1/2 beside n others; it grows because a single failure moves a mean over many by less."""
-    return min(max(n - 5.0, 3.0) / 60.0, 0.4)
+    """Where it is no value over queries, but over trainings or folds; it grows because a single failure moves a mean
+    over many by less."""
+    return min(max(n - 5.0, 3.0) / 60.0, MAX_WEIGHT)
+
+
+def query_interval(value: float, error: float, n: float) -> tuple[float, float]:
+    """Of a value from 0 to 1 over n queries; from 30 on that of any other value over as many."""
+    return share_interval(value, error, n, min(n / 60.0, MAX_WEIGHT), 0.06 * min(max(30.0 - n, 0.0), 22.0))
 
 
 def t_interval(value: float, error: float, n: float) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from likewise.conditional.protocol import Composer, Features, Floats
 from likewise.conditional.templates.annotations import Bools, catalog_annotations
 from likewise.conditional.towers import TwoTower, normalize
 from likewise.errors import LikewiseError
-from likewise.intervals import share_interval
+from likewise.intervals import query_interval
 from likewise.lineage.halves import select_half
 from likewise.workspace import WorkspaceFolder
 
@@ -180,7 +180,7 @@ def catalog_table(
         shares = first_shares(questions, catalog_scores(questions, features, ranking, keep), k)
         for name, values in zip(SHARES, shares, strict=True):
             n = len(values)
-            low, high = share_interval(float(values.mean()), float(values.std(ddof=1) / np.sqrt(n)), n)
+            low, high = query_interval(float(values.mean()), float(values.std(ddof=1) / np.sqrt(n)), n)
             kept = "category" if keep else ""
             rows.append((encoder, ranking.name, kept, f"{name}@{k}", float(values.mean()), low, high, n))
     return pl.DataFrame(rows, schema=CATALOG_RESULT_SCHEMA, orient="row")

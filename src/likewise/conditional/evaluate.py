@@ -21,7 +21,7 @@ from likewise.conditional.recall import (
     recall_at_k,
 )
 from likewise.evaluation.query_sums import QuerySums
-from likewise.intervals import share_interval, standard_error
+from likewise.intervals import query_interval, standard_error
 
 KS = (1, 2, 3)
 AVERAGE = "average"
@@ -158,7 +158,7 @@ class _Estimate:
     def cells(self) -> tuple[float | None, float | None, float | None, float, int, int]:
         if self.value is None:
             return None, None, None, self.chance, self.n, self.n_total
-        low, high = share_interval(self.value, self.error, self.degrees + 1)
+        low, high = query_interval(self.value, self.error, self.degrees + 1)
         return self.value, low, high, self.chance, self.n, self.n_total
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from likewise.evaluation.query_sums import QuerySums
-from likewise.intervals import interval_of, standard_error, t_interval
+from likewise.intervals import interval_of, share_interval, standard_error, t_interval
 
 VALUE_SCHEMA = pl.Schema(
     {
@@ -70,7 +70,8 @@ def mean_over_folds(values: Floats, folds: NDArray[np.int64]) -> tuple[float, fl
     if len(numbers) < 2:
         return value, *outfits
     error = standard_error(value, sums.jackknife(), len(numbers))
-    over_folds = interval_of(sums) if by_outfit.is_share else t_interval(value, error, len(numbers))
+    over = share_interval if by_outfit.is_share else t_interval
+    over_folds = over(value, error, len(numbers))
     low, high = max((outfits, over_folds), key=lambda each: each[1] - each[0])
     return value, low, high
 

@@ -6,12 +6,17 @@
 50 experts answer 100 pairs a second and, like the page's outbox, send again what was not acknowledged. In the end every
 acknowledged answer must be stored exactly once, and every expert must have been answered after the last fault. The
 disk is a small tmpfs of this process's own mount namespace (Linux, root); elsewhere the full disk is NOT tried.
+
+An answer takes as long as from the moment when it was sent first to its acknowledgement, with all repetitions. Two
+numbers are given: of all answers, and of those between the disturbances. A disturbance begins with a fault (the disk:
+full until it is free) and ends when each of the 50 pages has been answered again.
 """
 
 import argparse
 import asyncio
 import json
 import logging
+import math
 import os
 import shutil
 import signal
@@ -19,10 +24,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -42,7 +47,30 @@ PER_SECOND = 100.0
 KILL_EVERY_SECONDS = 15.0
 DISK = "LIKEWISE_STORM_DISK"  # the folder of the small disk, once it is mounted
 DISK_MEGABYTES = {"sqlite": 160, "postgresql": 500}
+DISK_FULL, DISK_FREE = "disk full", "disk free"
 PATIENCE_SECONDS = 180.0  # for what is still unacknowledged when the storm is over
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One acknowledged answer: whose, and when it was sent first and acknowledged, in seconds since the start."""
+
+    expert: int
+    sent: float
+    acknowledged: float
+
+    @property
+    def milliseconds(self) -> float:
+        return 1000 * (self.acknowledged - self.sent)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What was done to the site, and from when to when, in seconds since the start."""
+
+    what: str
+    began: float
+    done: float
 
 
 @dataclass
@@ -50,12 +78,35 @@ class Storm:
     """What the experts' browsers saw."""
 
     acknowledged: list[str] = field(default_factory=list)
-    milliseconds: list[float] = field(default_factory=list)  # of answers that were acknowledged at once
+    answers: list[Answer] = field(default_factory=list)
     sent_again: int = 0
     refused: int = 0
-    last_answer: dict[int, float] = field(default_factory=dict)  # of each expert, in seconds since the start
-    faults: list[tuple[float, str]] = field(default_factory=list)
-    longest_wait: float = 0.0
+    faults: list[Fault] = field(default_factory=list)
+
+    def disturbances(self) -> list[tuple[float, float]]:
+        """From each fault to the moment in which every page had been answered again."""
+        freed = [fault.done for fault in self.faults if fault.what == DISK_FREE]
+        return [
+            (fault.began, self.all_answered_after(freed[0] if fault.what == DISK_FULL else fault.done))
+            for fault in self.faults
+        ]
+
+    def all_answered_after(self, moment: float) -> float:
+        """When the last page was answered for the first time after a moment; never, if one was not."""
+        first: dict[int, float] = {}
+        for answer in self.answers:
+            if answer.sent >= moment:
+                first[answer.expert] = min(first.get(answer.expert, math.inf), answer.acknowledged)
+        return max(first.values()) if len(first) == EXPERTS else math.inf
+
+    def undisturbed(self) -> list[Answer]:
+        """The answers between the disturbances."""
+        found = self.disturbances()
+        return [
+            answer
+            for answer in self.answers
+            if not any(began <= answer.acknowledged and answer.sent <= ended for began, ended in found)
+        ]
 
 
 class Server:
@@ -88,13 +139,11 @@ async def keep_running(server: Server, until: float) -> None:
         await asyncio.sleep(1.0)
 
 
-async def persist(ask: Callable[[], Awaitable[Any]], browser: Browser, storm: Storm, until: float) -> tuple[Any, int]:
-    """Ask until there is an answer, as the page does, and say how often; a broken connection is made anew."""
-    for tries in count(1):
-        if time.monotonic() > until:
-            break
+async def persist(ask: Callable[[], Awaitable[Any]], browser: Browser, storm: Storm, until: float) -> Any:
+    """Ask until there is an answer, as the page does; a broken connection is made anew."""
+    while time.monotonic() < until:
         try:
-            return await asyncio.wait_for(ask(), timeout=20), tries
+            return await asyncio.wait_for(ask(), timeout=20)
         except (OSError, EOFError, asyncio.IncompleteReadError, TimeoutError, RefusedError):
             storm.sent_again += 1
             await asyncio.sleep(0.3)
@@ -120,7 +169,7 @@ async def one_expert(number: int, port: int, token: str, storm: Storm, start: fl
     await persist(lambda: browser.open(token), browser, storm, until)
     while time.monotonic() < end:
         if not waiting:
-            waiting, _ = await persist(next_pairs, browser, storm, until)
+            waiting = await persist(next_pairs, browser, storm, until)
             if not waiting:
                 raise SystemExit("there are too few pairs for so long a storm")
         due = start + (turn * EXPERTS + number) / PER_SECOND
@@ -137,22 +186,18 @@ async def one_expert(number: int, port: int, token: str, storm: Storm, start: fl
             accepted: list[str] = json.loads(reply)["accepted"]
             return accepted
 
-        began = time.monotonic()
-        accepted, tries = await persist(send, browser, storm, until)
-        took = time.monotonic() - began
-        storm.acknowledged += accepted
-        storm.last_answer[number] = time.monotonic() - start
-        storm.longest_wait = max(storm.longest_wait, took)
-        if tries == 1:
-            storm.milliseconds.append(1000 * took)
+        sent = time.monotonic() - start
+        storm.acknowledged += await persist(send, browser, storm, until)
+        storm.answers.append(Answer(number, sent, time.monotonic() - start))
     browser.close()
 
 
 async def faults(server: Server, storm: Storm, plan: list[tuple[float, str, Callable[[], None]]], start: float) -> None:
     for after, what, do in sorted(plan, key=lambda each: each[0]):
         await asyncio.sleep(max(0.0, start + after - time.monotonic()))
+        began = time.monotonic() - start
         await asyncio.to_thread(do)
-        storm.faults.append((time.monotonic() - start, what))
+        storm.faults.append(Fault(what, began, time.monotonic() - start))
 
 
 def plan_faults(
@@ -171,8 +216,8 @@ def plan_faults(
         ]
     if disk is not None:
         filler = disk / "filler"
-        plan.append((0.5 * seconds, "disk full", lambda: fill_disk(filler)))
-        plan.append((0.5 * seconds + full_seconds, "disk free", lambda: empty_disk(filler, database)))
+        plan.append((0.5 * seconds, DISK_FULL, lambda: fill_disk(filler)))
+        plan.append((0.5 * seconds + full_seconds, DISK_FREE, lambda: empty_disk(filler, database)))
     return plan
 
 
@@ -246,29 +291,34 @@ def report(kind: str, storm: Storm, stored: list[str], seconds: float, *, write:
     lost = len(set(storm.acknowledged) - set(stored))
     twice = len(stored) - len(set(stored))
     unacknowledged = len(set(stored) - set(storm.acknowledged))
-    last_fault = max((at for at, _ in storm.faults), default=0.0)
-    recovered = sum(at > last_fault for at in storm.last_answer.values())
-    p50, p99 = np.percentile(storm.milliseconds or [np.nan], [50, 99])
-    counted = {what: sum(each == what for _, each in storm.faults) for _, what in storm.faults}
+    last_fault = max((fault.done for fault in storm.faults), default=0.0)
+    recovered = len({answer.expert for answer in storm.answers if answer.sent > last_fault})
+    undisturbed = storm.undisturbed()
+    longest = max((answer.milliseconds for answer in storm.answers), default=math.nan) / 1000
+    told = ", ".join(f"{what}: {number}" for what, number in Counter(fault.what for fault in storm.faults).items())
     print(f"\n{kind}: {seconds / 60:.0f} minutes, {EXPERTS} experts, load average {os.getloadavg()[0]:.1f}")
-    print("  " + ", ".join(f"{what}: {number}" for what, number in counted.items()))
+    print(f"  {told}")
     print(f"  {len(storm.acknowledged):,} acknowledged: {lost} lost, {twice} stored twice, {unacknowledged} unknown")
-    print(
-        f"  answered at once {len(storm.milliseconds):,}: p50 {p50:.1f}, p99 {p99:.1f} ms; sent again "
-        f"{storm.sent_again:,} times ({storm.refused:,} told to try again); longest wait {storm.longest_wait:.0f} s"
-    )
+    print(f"  all, with repetitions: {percentiles(storm.answers)}; longest wait {longest:.0f} s")
+    print(f"  between the disturbances, {len(undisturbed):,} answers: {percentiles(undisturbed)}")
+    print(f"  sent again {storm.sent_again:,} times ({storm.refused:,} told to try again)")
     print(f"  {recovered} of {EXPERTS} pages were answered after the last fault (at {last_fault:.0f} s)")
     if write:
-        told = ", ".join(f"{what}: {number}" for what, number in counted.items())
         pages = f"{recovered} of {EXPERTS} pages went on by themselves after the last of them"
         text = (
             f"{kind}, {seconds / 60:.0f} minutes ({told}): {len(storm.acknowledged):,} answers acknowledged, "
-            f"{lost} lost, {twice} stored twice; {pages}, the longest wait was {storm.longest_wait:.0f} s. Answers "
-            f"that needed no repetition took {p50:.0f} ms (p99 {p99:.0f})."
+            f"{lost} lost, {twice} stored twice; {pages}. Answers between the disturbances ({len(undisturbed):,}) took "
+            f"{percentiles(undisturbed)}; all answers, from the moment when they were sent first, with every "
+            f"repetition while nobody could answer: {percentiles(storm.answers)}, the longest {longest:.0f} s."
         )
         sqlite, postgresql = {"labeling-storm-sqlite": text}, {"labeling-storm-postgresql": text}
         fill(PAGE, sqlite if kind == "sqlite" else postgresql)
     return not lost and not twice and recovered == EXPERTS
+
+
+def percentiles(answers: list[Answer]) -> str:
+    p50, p99 = np.percentile([answer.milliseconds for answer in answers] or [np.nan], [50, 99])
+    return f"p50 {p50:,.0f} ms, p99 {p99:,.0f} ms"
 
 
 def main() -> None:

@@ -34,7 +34,10 @@ LARGEST_SHARE_GONE = 0.5
 
 @dataclass(frozen=True)
 class CatalogUpdate:
-    """What an update found and did: `version` is the one it made, or the one of now where nothing was written."""
+    """What an update found and did: `version` is the one it made, or the one of now where nothing was written.
+
+    `other_category` are the renamed images whose category changed with their folder or row: key, before, now.
+    """
 
     changes: CatalogChanges
     version: int
@@ -42,6 +45,7 @@ class CatalogUpdate:
     n_images_before: int
     checked: NewCatalog
     pairs: RetiredPool
+    other_category: tuple[tuple[str, str | None, str | None], ...] = ()
 
     @property
     def n_gone(self) -> int:
@@ -68,6 +72,7 @@ class CatalogUpdate:
             "images": len(self.checked.catalog),
             "left_out": self.checked.n_left_out,
             **names,
+            "other_category": self.other_category,
             "copies": dict(zip(("images", "across_items"), self.copies, strict=True)),
             "pairs_kept": self.pairs.n_kept,
             "pairs_retired": self.pairs.n_retired,
@@ -161,8 +166,8 @@ def update_catalog(
             write_parquet(compared.history, workspace.catalog_file)  # with what an earlier program did not note
     if changes.nothing or dry_run:
         pairs = RetiredPool() if changes.nothing else _stage_aside(workspace, compared.history, version)
-        return CatalogUpdate(changes, version, False, n_before, checked, pairs)
-    found = CatalogUpdate(changes, version, False, n_before, checked, RetiredPool())
+        return CatalogUpdate(changes, version, False, n_before, checked, pairs, compared.other_category)
+    found = CatalogUpdate(changes, version, False, n_before, checked, RetiredPool(), compared.other_category)
     if not accept_removals:
         _refuse_removing_most(found, root)
     if truth is None:

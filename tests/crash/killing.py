@@ -20,7 +20,7 @@ from typing import Any
 
 import polars as pl
 
-from tests.crash.server import KILLED
+from tests.crash.server import FILLER, FULL, INTERRUPT, KILL, KILLED
 
 EXTENSIONS = ("training", "conditional", "outfits")
 FAR_FROM_LABELS = ("api", "explore", "report", "scale", "sklearn", "synthetic", "update", "web")
@@ -42,6 +42,9 @@ TIMES = {
 }
 
 
+ENDS = {KILL: (KILLED,), INTERRUPT: (130,), FULL: (2,)}  # the exit codes of a command that is ended so
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a command ended."""
@@ -57,13 +60,13 @@ class CommandServer:
 
     process: "subprocess.Popen[str]"
 
-    def run(self, argv: Sequence[str], root: Path, kill_at: int | None = None) -> Outcome:
-        self._send({"argv": list(argv), "root": str(root.resolve()), "kill_at": kill_at, "stop": False})
+    def run(self, argv: Sequence[str], root: Path, kill_at: int | None = None, how: str = KILL) -> Outcome:
+        self._send({"argv": list(argv), "root": str(root.resolve()), "kill_at": kill_at, "how": how, "stop": False})
         return Outcome(**self._receive())
 
     def stops(self, argv: Sequence[str], root: Path) -> Iterator[str]:
         """Each write call of a command, while it waits before it."""
-        self._send({"argv": list(argv), "root": str(root.resolve()), "kill_at": None, "stop": True})
+        self._send({"argv": list(argv), "root": str(root.resolve()), "kill_at": None, "how": KILL, "stop": True})
         while "event" in (said := self._receive()):
             yield said["event"]
             self._send(None)
@@ -178,9 +181,18 @@ class Kills:
 
 
 def kill_everywhere(
-    server: CommandServer, command: Command, before: Path, work: Path, at_most: int | None = None, seed: int = 0
+    server: CommandServer,
+    command: Command,
+    before: Path,
+    work: Path,
+    at_most: int | None = None,
+    seed: int = 0,
+    how: str = KILL,
 ) -> Kills:
-    """End a command at every write call, or at so many of them as a seed draws, and run it again each time."""
+    """End a command at every write call, or at so many of them as a seed draws, and run it again each time.
+
+    `how`: killed, interrupted as by Ctrl-C, or by a disk that is full from then on and has room again afterwards.
+    """
     start_over(before, work, (*command.argv, *command.needs))
     whole = server.run(command.argv, work)
     assert whole.code == command.code, whole.output
@@ -188,10 +200,13 @@ def kill_everywhere(
     places, problems = drawn_places(len(whole.events), at_most, seed), []
     for place in places:
         start_over(before, work, (*command.argv, *command.needs))
-        killed = server.run(command.argv, work, place)
+        ended = server.run(command.argv, work, place, how)
+        work.with_name(FILLER).unlink(missing_ok=True)
         where = f"{command.name}, ended before {place} ({whole.events[place]})"
-        if killed.code != KILLED:
-            problems.append(f"{where}: was not ended ({killed.code})")
+        if ended.code not in ENDS[how] and not (how == FULL and ended.code == command.code):
+            problems.append(f"{where}: ended with {ended.code} {ended.output.strip()[-200:]}")
+        elif "Traceback" in ended.output:
+            problems.append(f"{where}: traceback {ended.output.strip().splitlines()[-1]}")
         elif problem := _run_again(server, command, work, wanted):
             problems.append(f"{where}: {problem}")
     return Kills(len(whole.events), len(places), problems)

@@ -1,10 +1,11 @@
 """A process that has imported everything and used nothing: each request is a fork of it that runs one command.
 
-    {"argv": [...], "root": FOLDER, "kill_at": N or null, "stop": true or false}
+    {"argv": [...], "root": FOLDER, "kill_at": N or null, "how": how it ends there, "stop": true or false}
     ->  {"code": ..., "output": ..., "events": [...]}
 
 Inside the fork every call that changes a file below `root` is counted: opening for writing, fsync, rename, remove,
-mkdir, rmdir, and every statement or commit that changes a database. Before the N-th one, the process ends at once; or,
+mkdir, rmdir, and every statement or commit that changes a database. Before the N-th one, the process ends at once
+("kill"), is interrupted as by Ctrl-C ("interrupt"), or the disk that `root` lies on is full from then on ("full"); or,
 with `stop`, it says `{"event": ...}` before every one of them and waits for a line.
 """
 
@@ -15,30 +16,42 @@ import pkgutil
 import signal
 import sys
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 KILLED = 137
 LIMIT_SECONDS = 300
 CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink"}
+KILL, INTERRUPT, FULL = "kill", "interrupt", "full"
+FILLER = "filler"  # beside `root`
 STATEMENTS = ("INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "DROP")
 
 
 class Counter:
     """Counts the calls that change something, and ends the process before one of them."""
 
-    def __init__(self, root: str, kill_at: int | None, stop: int | None) -> None:
-        self.root, self.kill_at, self.stop, self.events, self.counting = root, kill_at, stop, list[str](), True
+    def __init__(self, root: str, kill_at: int | None, how: str, stop: int | None) -> None:
+        self.root, self.kill_at, self.how, self.stop = root, kill_at, how, stop
+        self.events, self.counting = list[str](), True
 
     def count(self, what: str, path: str) -> None:
         if not self.counting:
             return
         self.events.append(f"{what} {os.path.relpath(path, self.root) if path else ''}".strip())
-        if self.kill_at is not None and len(self.events) > self.kill_at:
-            os._exit(KILLED)
+        if self.kill_at is not None and len(self.events) == self.kill_at + 1:
+            self.strike()
         if self.stop is not None:
             os.write(self.stop, json.dumps({"event": self.events[-1]}).encode() + b"\n")
             os.read(0, 1)
+
+    def strike(self) -> None:
+        if self.how == INTERRUPT:
+            signal.raise_signal(signal.SIGINT)
+        elif self.how == FULL:
+            fill_disk(Path(self.root).with_name(FILLER))
+        else:
+            os._exit(KILLED)
 
     def inside(self, path: object) -> str | None:
         if isinstance(path, bytes):
@@ -88,6 +101,14 @@ class Counter:
         event.listen(Engine, "commit", commit)
 
 
+def fill_disk(filler: Path) -> None:
+    """Write until there is no room for a single byte."""
+    for size in (1 << 16, 1):
+        with suppress(OSError), filler.open("ab", buffering=0) as file:
+            while True:
+                file.write(bytes(size))
+
+
 def import_everything(skip: tuple[str, ...]) -> None:
     """Every module of likewise that can be imported here; none of them computes anything by that."""
     import likewise
@@ -108,7 +129,7 @@ def run(request: dict[str, Any], report: Path) -> None:
     """In the fork: run the command line, then write down what happened."""
     if not request["stop"]:
         signal.alarm(LIMIT_SECONDS)
-    counter = Counter(str(request["root"]), request["kill_at"], os.dup(1) if request["stop"] else None)
+    counter = Counter(str(request["root"]), request["kill_at"], request["how"], os.dup(1) if request["stop"] else None)
     output = os.open(report.with_suffix(".out"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(output, 1)
     os.dup2(output, 2)

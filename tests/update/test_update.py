@@ -42,6 +42,18 @@ def test_changes_are_found_by_content(shop: Path) -> None:
     assert not done.written
 
 
+def test_a_moved_picture_that_takes_another_category_is_named(shop: Path) -> None:
+    """Its folder is its category: the move changes what the picture is, and the summary says so before it is written."""
+    change_photos(shop / "photos")
+    done = Workspace(shop / "shoes").update(dry_run=True).update
+    assert done.other_category == (("attic/square.png", "square", "attic"),)
+    assert done.to_dict()["other_category"] == (("attic/square.png", "square", "attic"),)
+    told = " ".join(CliRunner().invoke(app, ["update", str(shop / "shoes")]).output.split())
+    assert "1 of those renamed or moved with another category now: attic/square.png (square -> attic)" in told
+    catalog = read_catalog(WorkspaceFolder(shop / "shoes"))
+    assert catalog.filter(pl.col("image") == "attic/square.png")["category"].to_list() == ["attic"]
+
+
 def test_a_dry_run_writes_nothing(shop: Path) -> None:
     before = {path: path.read_bytes() for path in (shop / "shoes").rglob("*") if path.is_file()}
     change_photos(shop / "photos")

@@ -33,10 +33,14 @@ class CatalogChanges:
 
 @dataclass(frozen=True)
 class ComparedCatalog:
-    """The changes, and every row of every version up to the next one."""
+    """The changes, and every row of every version up to the next one.
+
+    `other_category` are renamed images that have another category by that: key, category before, category now.
+    """
 
     changes: CatalogChanges
     history: pl.DataFrame
+    other_category: tuple[tuple[str, str | None, str | None], ...] = ()
 
 
 def compare_catalog(history: pl.DataFrame, version: int, fresh: pl.DataFrame) -> ComparedCatalog:
@@ -58,13 +62,14 @@ def compare_catalog(history: pl.DataFrame, version: int, fresh: pl.DataFrame) ->
     returned = rest.drop("picture").join(back, on="image")
     new = _with_new_pictures(rest.join(back, on="image", how="anti").drop("picture"), history)
     other = kept.join(_attributes_differ(kept, now), on="image", how="semi")
-    names = now.select("picture", before="image")
+    names = now.select("picture", before="image", category_before="category")
+    renamed_from = renamed.join(names, on="picture").sort("before", "image")
     changes = CatalogChanges(
         added=_keys(set(new["image"]) - set(left["image"])),
         returned=_keys(set(returned["image"])),
         removed=_keys(set(left["image"]) - set(new["image"])),
         changed=_keys(set(left["image"]) & set(new["image"])),
-        renamed=tuple(sorted(renamed.join(names, on="picture").select("before", "image").iter_rows())),
+        renamed=tuple(renamed_from.select("before", "image").iter_rows()),
         attributes=_keys(set(other["image"])),
     )
     entering = pl.concat([renamed, returned, new, other], how="diagonal")
@@ -75,7 +80,12 @@ def compare_catalog(history: pl.DataFrame, version: int, fresh: pl.DataFrame) ->
     entering = entering.drop("row", strict=False).with_columns(came=after, went=pl.lit(None, pl.Int32))
     together = pl.concat([ended, entering], how="diagonal_relaxed") if len(entering) else ended
     others = [name for name in together.columns if name not in (*MADE_COLUMNS, *HISTORY_COLUMNS)]
-    return ComparedCatalog(changes, together.select(*others, *MADE_COLUMNS, *HISTORY_COLUMNS).sort("image", "came"))
+    recategorised = renamed_from.filter(pl.col("category_before").ne_missing(pl.col("category")))
+    return ComparedCatalog(
+        changes,
+        together.select(*others, *MADE_COLUMNS, *HISTORY_COLUMNS).sort("image", "came"),
+        tuple(recategorised.select("image", "category_before", "category").sort("image").iter_rows()),
+    )
 
 
 def match_contents(fresh: pl.DataFrame, history: pl.DataFrame) -> pl.DataFrame:

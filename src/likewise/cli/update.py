@@ -103,6 +103,8 @@ def print_changes(workspace: Path, done: "CatalogUpdate") -> None:
     ):
         if names:
             echo(f"  {len(names):,} {title}: {escape(_some(names))}")
+    if moved := [f"{image} ({was or 'none'} -> {now or 'none'})" for image, was, now in done.other_category]:
+        echo(f"  {len(moved):,} of those renamed or moved with another category now: {escape(_some(moved))}")
     if done.checked.n_left_out:
         lost = done.checked.problems.filter(~done.checked.problems["kept"])
         named = [f"{row['image']}: {row['problem']}" for row in lost.iter_rows(named=True)]

@@ -24,13 +24,13 @@ from likewise.evaluation.compute import (
 )
 from likewise.evaluation.curves import curve_table
 from likewise.evaluation.different_generators import different_generators
-from likewise.evaluation.estimates.step import CATALOG_SCHEMA, DIFFERENCE_SCHEMA
+from likewise.evaluation.estimates.step import CATALOG_SCHEMA, DIFFERENCE_SCHEMA, WholeCatalog
 from likewise.evaluation.estimates.workspace import estimate_workspace, usable_judge
 from likewise.evaluation.expert_groups import ExpertGroups, expert_groups
 from likewise.evaluation.fidelity import truth_coverage
 from likewise.evaluation.identification import identification_table
 from likewise.evaluation.incomplete import open_pairs
-from likewise.evaluation.judged import StoredVectors, read_inputs
+from likewise.evaluation.judged import EvaluationInputs, StoredVectors, read_inputs
 from likewise.evaluation.leave_one_out import leave_one_out
 from likewise.evaluation.measured_encoders import left_behind_notes
 from likewise.evaluation.mistakes import mistake_table
@@ -64,6 +64,7 @@ from likewise.evaluation.vsd_tables import vsd_tables
 from likewise.labeling.state import read_labels_note, read_votes_behind_labels
 from likewise.labeling.step import read_labels
 from likewise.labeling.store.owner import ADJUDICATOR_NAME
+from likewise.lineage.guard import Screening
 from likewise.progress import ProgressCallback
 from likewise.workspace import WorkspaceFolder
 
@@ -83,6 +84,18 @@ class Evaluated:
     @property
     def results(self) -> pl.DataFrame:
         return self.tables["discovery"]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What an evaluation computed, for its summary; None where votes of several experts or drawn labels are missing."""
+
+    evaluation: Evaluation
+    tables: dict[str, pl.DataFrame]
+    same_item: Screening
+    lineage: LineageNotes
+    groups: ExpertGroups | None
+    whole: WholeCatalog | None
 
 
 def evaluate(
@@ -133,8 +146,7 @@ def evaluate_workspace(
     if not encoders and not workspace.encoders():
         raise LikewiseError(f"there are no vectors in {workspace.path} yet: run `likewise encode {workspace.quoted}`.")
     inputs = read_inputs(workspace, read_labels(workspace), encoders, settings)
-    names, generators, screening = inputs.encoders, inputs.generators, inputs.screening
-    labels, pool, pairs, labelled = inputs.labels, inputs.pool, inputs.pairs, inputs.labelled
+    names, generators, pairs = inputs.encoders, inputs.generators, inputs.pairs
     rests_on = results_basis(workspace, names, generators, settings)
     done = evaluate_vectors(
         StoredVectors(workspace, pairs),
@@ -142,8 +154,8 @@ def evaluate_workspace(
         settings.parsed_measures(),
         encoders=names,
         generators=generators,
-        learned=screening.learned,
-        labelled=labelled,
+        learned=inputs.screening.learned,
+        labelled=inputs.labelled,
         gallery_per_query=settings.gallery_per_query,
         ks=settings.ks,
         seed=settings.seed,
@@ -151,76 +163,95 @@ def evaluate_workspace(
         on_progress=on_progress,
     )
     same_item = screen_classes(workspace, names, [*pairs.queries, *pairs.gallery], "which images show one item")
-    proposals = named_proposals(labels)
-    tables = protocol_tables(done, proposals, settings, trained_from_base(workspace, names), same_item.learned)
-    if pool.settings.design != "eds":
-        tables["next_pairs"] = open_pairs(pool.rows, labels, settings.n_next_pairs, settings.seed)
-    tables["generators"] = generator_table(pool.rows, labels)
-    tables["overlap"] = overlap_table(pool.rows, len(pool.query_gallery.queries), pool.settings.k)
-    tables["rank_bands"] = rank_band_table(workspace, labels)
+    proposals, trained = named_proposals(inputs.labels), trained_from_base(workspace, names)
+    tables = protocol_tables(done, proposals, settings, trained, same_item.learned)
+    tables |= _pool_tables(workspace, inputs, settings)
     tables |= vsd_tables(tables, settings.ks)
     groups = _expert_groups(workspace, done, settings.seed)
     if groups is not None:
         tables["expert_groups"] = groups.values
     estimated = estimate_workspace(workspace, inputs, settings.ks, settings.seed)
-    judge = usable_judge(workspace, names)
-    of_judge = [judge.why_not] if judge.why_not else [] if judge.judge is None else judge.judge.note.notes
-    whole = None if estimated is None else estimated.tables(pool.settings.design)
+    whole = None if estimated is None else estimated.tables(inputs.pool.settings.design)
     tables["catalog"] = pl.DataFrame(schema=CATALOG_SCHEMA) if whole is None else whole.values
     tables["catalog_differences"] = pl.DataFrame(schema=DIFFERENCE_SCHEMA) if whole is None else whole.differences
-    counter = pool.query_gallery.counter(settings.unit or pool.settings.unit)
-    drawn = pool.rows_in(counter.unit)
-    catalog, sampled = read_catalog(workspace), done.gathered.sampled
-    truth = ground_truth(workspace, pool.query_gallery) if workspace.has_truth else None
-    summary = EvaluationSummary(
+    lineage = _lineage_notes(workspace, inputs, same_item, encoders)
+    summary = _summarize(
+        workspace, inputs, settings, Findings(done, tables, same_item, lineage, groups, whole), rests_on
+    )
+    return Evaluated(tables, summary, pairs, done, design=inputs.pool.settings.design)
+
+
+def _pool_tables(
+    workspace: WorkspaceFolder, inputs: EvaluationInputs, settings: EvaluationSettings
+) -> dict[str, pl.DataFrame]:
+    """What the pool says of its generators, and which pairs to ask next where a design drew them."""
+    labels, pool, tables = inputs.labels, inputs.pool, dict[str, pl.DataFrame]()
+    if pool.settings.design != "eds":
+        tables["next_pairs"] = open_pairs(pool.rows, labels, settings.n_next_pairs, settings.seed)
+    tables["generators"] = generator_table(pool.rows, labels)
+    tables["overlap"] = overlap_table(pool.rows, len(pool.query_gallery.queries), pool.settings.k)
+    tables["rank_bands"] = rank_band_table(workspace, labels)
+    return tables
+
+
+def _lineage_notes(
+    workspace: WorkspaceFolder, inputs: EvaluationInputs, same_item: Screening, named: Sequence[str] | None
+) -> LineageNotes:
+    names, screening, pairs = inputs.encoders, inputs.screening, inputs.pairs
+    untaught = [name for name in names if name not in screening.learned]
+    judge = usable_judge(workspace, names)
+    of_judge = [judge.why_not] if judge.why_not else [] if judge.judge is None else judge.judge.note.notes
+    notes = [
+        *screening.notes(names),
+        *(f"identification: {note}" for note in same_item.learned_notes(names)),
+        *copy_notes(workspace, untaught, [*pairs.queries, *pairs.gallery]),
+        *of_judge,
+        *left_behind_notes(workspace, named),
+    ]
+    return LineageNotes(screening.learned, same_item.learned, notes)
+
+
+def _summarize(
+    workspace: WorkspaceFolder,
+    inputs: EvaluationInputs,
+    settings: EvaluationSettings,
+    found: Findings,
+    rests_on: dict[str, str],
+) -> EvaluationSummary:
+    """The facts that go with the tables."""
+    labels, pool, pairs, asked = inputs.labels, inputs.pool, inputs.pairs, inputs.pool.query_gallery
+    counter = asked.counter(settings.unit or pool.settings.unit)
+    drawn, catalog = pool.rows_in(counter.unit), read_catalog(workspace)
+    sampled, n_different = found.evaluation.gathered.sampled, different_generators(pairs, named_proposals(labels))
+    why_none = None if sampled is not None else _why_none(workspace, inputs.generators, pairs, settings.negatives)
+    truth = ground_truth(workspace, asked) if workspace.has_truth else None
+    of_pool = pool.settings
+    return EvaluationSummary(
         prevalence=prevalence(drawn, labels, counter, settings.seconds_per_pair),
         labels=from_json(LabelsNote, read_labels_note(workspace)),
-        pool=PoolNote(
-            list(generators),
-            pool.settings.k,
-            pool.settings.seed,
-            duplicate_share(pool.rows),
-            different_generators(pairs, proposals),
-        ),
+        pool=PoolNote(list(inputs.generators), of_pool.k, of_pool.seed, duplicate_share(pool.rows), n_different),
         n_images=len(catalog),
         n_items=catalog["item"].n_unique(),
         n_queries=len(pairs.queries),
         n_gallery=len(pairs.gallery),
-        n_queries_without_vectors=len(pool.query_gallery.queries) - len(pairs.queries),
-        n_gallery_without_vectors=len(pool.query_gallery.gallery) - len(pairs.gallery),
-        n_labels_outside=len(labels) - len(labelled),
-        encoders=names,
-        lineage=LineageNotes(
-            screening.learned,
-            same_item.learned,
-            [
-                *screening.notes(names),
-                *(f"identification: {note}" for note in same_item.learned_notes(names)),
-                *copy_notes(
-                    workspace,
-                    [name for name in names if name not in screening.learned],
-                    [*pairs.queries, *pairs.gallery],
-                ),
-                *of_judge,
-                *left_behind_notes(workspace, encoders),
-            ],
-        ),
+        n_queries_without_vectors=len(asked.queries) - len(pairs.queries),
+        n_gallery_without_vectors=len(asked.gallery) - len(pairs.gallery),
+        n_labels_outside=len(labels) - len(inputs.labelled),
+        encoders=inputs.encoders,
+        lineage=found.lineage,
         settings=settings,
         rests_on=rests_on,
         catalog_version=catalog_version(workspace),
-        tables={name: table_digest(table) for name, table in tables.items()},
+        tables={name: table_digest(table) for name, table in found.tables.items()},
         sampled_negatives=None if sampled is None else int((sampled.label == 0).sum()),
-        no_sampled_negatives=None
-        if sampled is not None
-        else _why_none(workspace, generators, pairs, settings.negatives),
+        no_sampled_negatives=why_none,
         pool_recall=pool_recall(drawn, labels, counter),
-        truth=None if truth is None else truth_coverage(pool.query_gallery, truth, pool.rows, labels, counter.unit),
-        orders=orders_of(done, settings.ks, {*screening.learned, *same_item.learned}),
-        expert_groups=None if groups is None else groups.summary,
-        stability=order_stability(done.sums(MAIN)),
-        catalog=None if whole is None else whole.facts,
+        truth=None if truth is None else truth_coverage(asked, truth, pool.rows, labels, counter.unit),
+        orders=orders_of(found.evaluation, settings.ks, {*inputs.screening.learned, *found.same_item.learned}),
+        expert_groups=None if found.groups is None else found.groups.summary,
+        stability=order_stability(found.evaluation.sums(MAIN)),
+        catalog=None if found.whole is None else found.whole.facts,
     )
-    return Evaluated(tables, summary, pairs, done, design=pool.settings.design)
 
 
 def protocol_tables(

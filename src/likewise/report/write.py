@@ -13,7 +13,7 @@ from likewise.evaluation.measures.base import AreaMeasure
 from likewise.evaluation.ranking import measure_is
 from likewise.progress import ProgressCallback
 from likewise.report import headline, provenance
-from likewise.report.catalog_board import EDS_NOTE, catalog_board, catalog_notes, catalog_verdict
+from likewise.report.catalog_board import EDS_NOTE, CatalogBoard, catalog_board, catalog_notes, catalog_verdict
 from likewise.report.cost import best_sets, budget_faithfulness, locate_pool
 from likewise.report.differences import against_best, not_significantly_worse
 from likewise.report.gallery import KINDS, choose_queries, mistake_cards, query_cards
@@ -44,12 +44,10 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
     queries = query_cards(tables.pool, tables.labels, choose_queries(tables.pool, tables.catalog, seed), thumbnails)
     encoders = [model.encoder for model in board.models]
     mistakes = mistake_cards(tables.mistakes, tables.labels, encoders, thumbnails)
-    differences = against_best(tables.differences, board)
-    whole, facts = None, tables.summary.catalog
-    no_rank = no_rank_note(tables.summary.pool.n_different)
+    differences, whole = against_best(tables.differences, board), _whole_catalog(tables)
+    no_rank, facts = no_rank_note(tables.summary.pool.n_different), tables.summary.catalog
     verdict = headline.headline_verdict(board, differences, name, no_rank)
-    if tables.whole_catalog is not None:
-        whole = catalog_board(tables.whole_catalog, tables.whole_catalog_differences)
+    if whole is not None:
         verdict = catalog_verdict(whole, tables.whole_catalog_differences)
     sections = protocol_sections(tables, board, thumbnails)
     styles = model_styles({*encoders, *tables.generators["generator"]})
@@ -97,6 +95,12 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
     if on_progress:
         on_progress("drawing", n_steps, n_steps)
     return workspace.report_file
+
+
+def _whole_catalog(tables: Tables) -> CatalogBoard | None:
+    if tables.whole_catalog is None:
+        return None
+    return catalog_board(tables.whole_catalog, tables.whole_catalog_differences)
 
 
 def _overlap(overlap: pl.DataFrame) -> dict[str, Any]:

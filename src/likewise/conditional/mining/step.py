@@ -84,9 +84,7 @@ def mine_triplets(
         "n_triplets": n_triplets,
         "seed": seed,
         "parser": parser,
-        **({"half": half} if half else {}),
-        **({"where": where} if where else {}),
-        **({"columns": list(columns)} if tuple(columns) != CAPTION_COLUMNS else {}),
+        **_captions_asked_for(half, where, columns),
     }
     if not source.exists():
         raise LikewiseError(f"{source} does not exist: give a file of captions.")
@@ -114,14 +112,27 @@ def mine_triplets(
     triplets = to_triplet_table(folder, relations, drawn)
     if known is None:
         triplets = triplets.with_columns(pl.lit(None, pl.Float64).alias("concreteness"))
-    with written_together(folder) as staged:
-        write_parquet(triplets, triplets_file(staged.staging))
-        write_parquet(pl.DataFrame([asdict(step) for step in [*funnel, *more]]), staged.staging / "funnel.parquet")
-        write_json(settings, staged.staging / "mine.json")
+    _store_triplets(folder, triplets, [*funnel, *more], settings)
     clock.append(time.monotonic())
     names = ("parse", "filter", "draw", "write")
     seconds = {name: after - before for name, before, after in zip(names, clock, clock[1:], strict=False)}
     return MiningResult(folder, n_captions, drawn.height, [*funnel, *more], seconds)
+
+
+def _captions_asked_for(half: str | None, where: str | None, columns: Sequence[str]) -> dict[str, object]:
+    """What differs from all captions of the usual column."""
+    of_columns = list(columns) if tuple(columns) != CAPTION_COLUMNS else None
+    asked = {"half": half or None, "where": where or None, "columns": of_columns}
+    return {name: said for name, said in asked.items() if said is not None}
+
+
+def _store_triplets(
+    folder: Path, triplets: pl.DataFrame, funnel: Sequence[FilterStage], settings: dict[str, object]
+) -> None:
+    with written_together(folder) as staged:
+        write_parquet(triplets, triplets_file(staged.staging))
+        write_parquet(pl.DataFrame([asdict(step) for step in funnel]), staged.staging / "funnel.parquet")
+        write_json(settings, staged.staging / "mine.json")
 
 
 def _check_settings(folder: Path, settings: dict[str, object], force: bool) -> None:

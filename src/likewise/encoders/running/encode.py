@@ -126,39 +126,8 @@ def _encode_images(
 ) -> dict[str, EncodingResult]:
     catalog = read_catalog(workspace)
     images = catalog["image"].to_list()
-    with ExitStack() as opened:
-        jobs = []
-        for spec in specs:  # all are checked before the first picture is opened
-            encoder = get_encoder(spec)
-            if (
-                getattr(encoder, "unscaled", False)
-                and workspace.vectors_folder == WorkspaceFolder(workspace.path).vectors_folder
-            ):
-                raise LikewiseError(f"{spec}: vectors have length one; leave `unscaled` out.")
-            dtype = parse_spec(spec)[0].get("dtype") or "float32"
-            if getattr(encoder, "unscaled", False) and dtype != "float32":
-                raise LikewiseError(f"{spec}: features that keep their length are float32; leave `dtype` out.")
-            meta = VectorsMeta(
-                encoder.name,
-                encoder.version,
-                encoder.dim,
-                0,
-                shard_rows,
-                complete=False,
-                dtype=dtype,
-                spec="" if spec == encoder.name else portable_spec(workspace, spec),
-            )
-            writer = opened.enter_context(
-                ShardWriter(
-                    workspace,
-                    meta,
-                    images,
-                    picture_lineage(spec),
-                    force=spec in force,
-                    try_again=partial(image_file_changed, workspace.root),
-                )
-            )
-            jobs.append(EncodingJob(spec, encoder, writer, in_worker=not hasattr(encoder, "load")))
+    with ExitStack() as opened:  # all are checked before the first picture is opened
+        jobs = [_open_job(opened, workspace, spec, images, shard_rows, force=spec in force) for spec in specs]
         boxed = any(getattr(job.encoder, "box", False) for job in jobs)
         boxes = dict(zip(images, catalog_boxes(catalog), strict=True)) if boxed else {}
         root = workspace.root
@@ -181,6 +150,31 @@ def _encode_images(
         networks = {job.spec: job.encoder for job in jobs if not job.in_worker and job.writer.missing}
         results = opened.enter_context(closing(engine(chunks, min(workers or usable_cores(), n_chunks), networks)))
         return {spec: each for group in groups for spec, each in encode_group(group, results, on_progress).items()}
+
+
+def _open_job(
+    opened: ExitStack, workspace: WorkspaceFolder, spec: str, images: Sequence[str], shard_rows: int, *, force: bool
+) -> EncodingJob:
+    """An encoder and its files, which are closed with `opened`."""
+    encoder, dtype = get_encoder(spec), parse_spec(spec)[0].get("dtype") or "float32"
+    if getattr(encoder, "unscaled", False):
+        if workspace.vectors_folder == WorkspaceFolder(workspace.path).vectors_folder:
+            raise LikewiseError(f"{spec}: vectors have length one; leave `unscaled` out.")
+        if dtype != "float32":
+            raise LikewiseError(f"{spec}: features that keep their length are float32; leave `dtype` out.")
+    meta = VectorsMeta(
+        encoder.name,
+        encoder.version,
+        encoder.dim,
+        0,
+        shard_rows,
+        complete=False,
+        dtype=dtype,
+        spec="" if spec == encoder.name else portable_spec(workspace, spec),
+    )
+    try_again = partial(image_file_changed, workspace.root)
+    writer = ShardWriter(workspace, meta, images, picture_lineage(spec), force=force, try_again=try_again)
+    return EncodingJob(spec, encoder, opened.enter_context(writer), in_worker=not hasattr(encoder, "load"))
 
 
 def image_file_changed(root: Path, left_out: LeftOutImage) -> bool:

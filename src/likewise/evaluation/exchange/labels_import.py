@@ -103,33 +103,17 @@ def import_labels(
     known = all_proposals(workspace) if pool is None else pool.rows
     table = _label_table(read.labels, known)
     changed = _labels_changed(workspace, table, named=GENERATORS in read.labels.columns or replace)
-    if changed and workspace.labels_file.exists() and not replace:
-        raise LikewiseError(
-            f"{workspace.labels_file} holds {_describe_labels(workspace)}: add `--replace` to put these in their place "
-            "(votes are kept, and `likewise label consensus` brings their labels back)."
-        )
-    outside = None
-    if pool is None:
-        outside = read.labels.join(read_pool(workspace).rows, on=PAIR, how="anti").height
-    elif read.design is not None:
-        outside = read.labels.join(read.design, on=PAIR, how="anti").height
-    with staged_workspace(workspace) as (staged, files):
-        if training is not None:
-            write_parquet(training, staged.training_labels_file)
-        elif changed and workspace.training_labels_file.exists():
-            files.remove(workspace.training_labels_file)
-        if changed:
-            write_parquet(table, staged.imported_labels_file)
-            write_parquet(table, staged.labels_file)
-            write_json(_note(table, path, read.threshold, positive_from), staged.labels_settings_file)
-        if pool is not None:
-            stage_pool_files(workspace, staged, pool, replace=True)
+    if changed and not replace:
+        _refuse_labels_there(workspace)
+    asked = read_pool(workspace).rows if pool is None else read.design
+    note = _note(table, path, read.threshold, positive_from)
+    _store_labels(workspace, table if changed else None, note, training, pool)
     return ImportedLabels(
         n_labels=len(read.labels),
         n_similar=int(read.labels["label"].cast(pl.Int64).sum()),
         n_repeated=read.n_repeated,
         n_unjudged=read.n_unjudged,
-        n_outside_pool=outside,
+        n_outside_pool=None if asked is None else read.labels.join(asked, on=PAIR, how="anti").height,
         changed=changed,
         n_drawn=None if read.design is None else len(read.design),
         n_listed=named_proposals(table).filter(pl.col("generator").is_in(generators)).select(PAIR).n_unique()
@@ -139,6 +123,35 @@ def import_labels(
         grades=_grades_note(read.threshold, positive_from)["similar"] if GRADE in table.columns else None,
         n_training=0 if training is None else len(training),
     )
+
+
+def _store_labels(
+    workspace: WorkspaceFolder,
+    table: pl.DataFrame | None,
+    note: dict[str, Any],
+    training: pl.DataFrame | None,
+    pool: Pool | None,
+) -> None:
+    """Labels that changed, the part for training, and the pool that they make, all together."""
+    with staged_workspace(workspace) as (staged, files):
+        if training is not None:
+            write_parquet(training, staged.training_labels_file)
+        elif table is not None and workspace.training_labels_file.exists():
+            files.remove(workspace.training_labels_file)
+        if table is not None:
+            write_parquet(table, staged.imported_labels_file)
+            write_parquet(table, staged.labels_file)
+            write_json(note, staged.labels_settings_file)
+        if pool is not None:
+            stage_pool_files(workspace, staged, pool, replace=True)
+
+
+def _refuse_labels_there(workspace: WorkspaceFolder) -> None:
+    if workspace.labels_file.exists():
+        raise LikewiseError(
+            f"{workspace.labels_file} holds {_describe_labels(workspace)}: add `--replace` to put these in their place "
+            "(votes are kept, and `likewise label consensus` brings their labels back)."
+        )
 
 
 def stated_gallery(catalog: pl.DataFrame) -> str | None:

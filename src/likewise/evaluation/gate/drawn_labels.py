@@ -38,15 +38,15 @@ class DrawnDifferences:
     values: dict[str, tuple[float, float]]
     untested: dict[str, int]
 
-    def note(self) -> str:
+    def notes(self) -> list[str]:
         """Which categories have no verdict of their own; nothing where all have one."""
         if not self.untested:
-            return ""
+            return []
         listed = ", ".join(f"{name} ({n})" for name, n in self.untested.items())
-        return (
+        return [
             f"Not tested as categories of their own, for want of queries with drawn labels (at least {MIN_QUERIES}, "
             f"some of their pairs similar): {listed}."
-        )
+        ]
 
 
 def drawn_differences(

@@ -17,7 +17,7 @@ from likewise.evaluation.gate.decision import (
     GateDecision,
     decide_gate,
 )
-from likewise.evaluation.gate.drawn_labels import drawn_differences
+from likewise.evaluation.gate.drawn_labels import DrawnDifferences, drawn_differences
 from likewise.evaluation.gate.labels_needed import drawn_labels_needed, labels_needed
 from likewise.evaluation.gate.list_differences import ListComparison, compare_lists
 from likewise.evaluation.gate.models import GateModel, find_model, model_lists
@@ -53,10 +53,7 @@ def run_gate(
 ) -> GateResult:
     """Is `new` at least as good as `old` on the labels, overall and by category?"""
     catalog, labels, pool = read_catalog(workspace), read_labels(workspace), read_pool(workspace)
-    measure = measure or default_measure(pool)
-    chosen = parse_measure(measure)
-    if not isinstance(chosen, CutoffMeasure) or isinstance(chosen, type(Judged)):
-        raise LikewiseError(f"a gate compares lists, and {measure} has none: choose one such as nDCG@10, P@5, MRR@10.")
+    chosen = _list_measure(measure or default_measure(pool))
     if not 0.0 <= margin_points <= 100.0:
         raise LikewiseError(f"a margin is between 0 and 100 points, not {margin_points:g}.")
     k, margin = chosen.cutoff, margin_points / 100.0
@@ -77,15 +74,12 @@ def run_gate(
     if not lists.changed.any() and _equal_elsewhere(workspace, models, catalog, pairs, k, seed):
         decision = decide_gate(EqualLists(differences.n_queries), {}, margin)
     else:
-        if all(one.run is None for one in models):
-            both = {one.name: _vectors(workspace, one.name, pairs) for one in models}
-            drawn = drawn_differences(pool, labels, pairs, both, chosen, category, seed)
+        drawn = _estimated_from_drawn(workspace, models, pool, labels, pairs, chosen, category, seed)
         if drawn is None:
             decision = decide_gate(differences, _by_category(differences, category), margin)
             notes += _hinges_on_shared(lists, decision, category, margin)
         else:
-            decision = decide_gate(drawn.overall, drawn.categories, margin)
-            notes += filter(None, [drawn.note()])
+            decision, notes = decide_gate(drawn.overall, drawn.categories, margin), [*notes, *drawn.notes()]
     needed, to_label = None, pairs_to_label(lists, pairs, category)
     if drawn is not None:  # labels of other pairs than the drawn ones do not enter the estimates
         to_label = to_label.clear()
@@ -112,6 +106,30 @@ def default_measure(pool: Pool) -> str:
     """nDCG@10; of an EDS pool of shorter lists nDCG at their length, because nobody labelled what comes after."""
     labelled_to = pool.settings.k if pool.settings.design == "eds" and not pool.settings.of_labels else None
     return f"nDCG@{min(labelled_to or LARGEST_DEFAULT_CUTOFF, LARGEST_DEFAULT_CUTOFF)}"
+
+
+def _list_measure(name: str) -> CutoffMeasure:
+    chosen = parse_measure(name)
+    if not isinstance(chosen, CutoffMeasure) or isinstance(chosen, type(Judged)):
+        raise LikewiseError(f"a gate compares lists, and {name} has none: choose one such as nDCG@10, P@5, MRR@10.")
+    return chosen
+
+
+def _estimated_from_drawn(
+    workspace: WorkspaceFolder,
+    models: Sequence[GateModel],
+    pool: Pool,
+    labels: pl.DataFrame,
+    pairs: JudgedPairs,
+    measure: CutoffMeasure,
+    category: NDArray[np.str_],
+    seed: int,
+) -> DrawnDifferences | None:
+    """None where one of the models is a run, which says nothing of pairs that it does not list."""
+    if any(one.run is not None for one in models):
+        return None
+    vectors = {one.name: _vectors(workspace, one.name, pairs) for one in models}
+    return drawn_differences(pool, labels, pairs, vectors, measure, category, seed)
 
 
 def _vectors(workspace: WorkspaceFolder, encoder: str, pairs: JudgedPairs) -> EncoderVectors:

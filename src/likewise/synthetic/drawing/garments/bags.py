@@ -84,67 +84,94 @@ def _details(
     canvas: Canvas, look: Look, kind: str, top_w: float, low_w: float, top: float, low: float, sway: float
 ) -> tuple[tuple[float, float], Points]:
     """Flap, handle, pocket and clasp; returns the emblem's spot and the line of fastenings."""
-    seam = darker(look.first, 0.5)
     if kind in ("tote", "bucket"):
-        if kind == "tote":
-            _strap(
-                canvas,
-                look,
-                path(
-                    (-0.26, top + 0.2),
-                    (-0.25, top - 0.04),
-                    (-0.22 + sway, -0.8, 0, -0.8),
-                    (0.22 + sway, -0.8, 0.25, top - 0.04),
-                    (0.26, top + 0.2),
-                ),
-                0.055,
-            )
-        else:
-            cord = path((-0.48, top + 0.12), (0, top + 0.24, 0.48, top + 0.12))
-            canvas.line(cord, look.second, 0.03)
-            for x in (-0.06, 0.06):
-                canvas.line(path((x * 0.3, top + 0.18), (x, top + 0.3, x * 1.8, top + 0.42)), look.second, 0.026)
-        canvas.line(line((top_w, top + 0.08), (-top_w, top + 0.08)), seam, 0.009)
-        return (0.0, 0.5 * (top + low) + 0.1), line((0, top + 0.16), (0, low - 0.1))
+        return _open_bag(canvas, look, kind, top_w, top, low, sway)
     if kind == "clutch":
-        flap = path(
-            (-0.8, top),
-            (0.8, top),
-            (0.76, top + 0.16),
-            (0.2, top + 0.46, 0, top + 0.46),
-            (-0.2, top + 0.46, -0.76, top + 0.16),
-        )
-        canvas.fill([flap], look.fabric, puff=9, cast=0.4)
-        canvas.line(flap[2:], look.second, 0.02)
-        canvas.fill([ellipse(0, top + 0.44, 0.06, steps=16)], look.hardware, puff=4)
-        return (0.5, 0.24), line((-0.6, 0.34), (0.6, 0.34))
+        return _clutch(canvas, look, top)
     if kind == "satchel":
-        handle = path((-0.22, top + 0.02), (-0.22 + sway, -0.62, sway, -0.62), (0.22 + sway, -0.62, 0.22, top + 0.02))
-        _strap(canvas, look, handle, 0.075)
-        flap = path(
-            (-top_w, top),
-            (top_w, top),
-            (top_w + 0.05, 0.1, top_w - 0.02, 0.22),
-            (0, 0.28, -top_w + 0.02, 0.22),
-            (-top_w - 0.05, 0.1, -top_w, top),
-        )
-        canvas.fill([flap], look.fabric, puff=10, cast=0.4)
-        for x in (-0.34, 0.34):
-            canvas.fill([box(x - 0.045, top + 0.04, x + 0.045, 0.38)], look.trim, puff=3, cast=0.2)
-            canvas.fill([rounded(x - 0.06, 0.26, x + 0.06, 0.36, 0.02)], look.hardware, puff=3)
-        return (0.0, 0.02), line((0, 0.3), (0, low - 0.06))
+        return _satchel(canvas, look, top_w, top, low, sway)
     if kind == "crossbody":
-        flap = path(
-            (-top_w - 0.01, top),
-            (top_w + 0.01, top),
-            (low_w + 0.02, 0.42),
-            (0.25, 0.52, 0, 0.52),
-            (-0.25, 0.52, -low_w - 0.02, 0.42),
+        return _crossbody(canvas, look, top_w, low_w, top)
+    return _backpack(canvas, look)
+
+
+def _open_bag(
+    canvas: Canvas, look: Look, kind: str, top_w: float, top: float, low: float, sway: float
+) -> tuple[tuple[float, float], Points]:
+    seam = darker(look.first, 0.5)
+    if kind == "tote":
+        _strap(
+            canvas,
+            look,
+            path(
+                (-0.26, top + 0.2),
+                (-0.25, top - 0.04),
+                (-0.22 + sway, -0.8, 0, -0.8),
+                (0.22 + sway, -0.8, 0.25, top - 0.04),
+                (0.26, top + 0.2),
+            ),
+            0.055,
         )
-        canvas.fill([flap], look.fabric, puff=9, cast=0.4)
-        canvas.line(flap[2:], look.second, 0.018)
-        canvas.fill([rounded(-0.07, 0.44, 0.07, 0.56, 0.025)], look.hardware, puff=4)
-        return (0.0, 0.24), line((-0.36, 0.64), (0.36, 0.64))
+    else:
+        cord = path((-0.48, top + 0.12), (0, top + 0.24, 0.48, top + 0.12))
+        canvas.line(cord, look.second, 0.03)
+        for x in (-0.06, 0.06):
+            canvas.line(path((x * 0.3, top + 0.18), (x, top + 0.3, x * 1.8, top + 0.42)), look.second, 0.026)
+    canvas.line(line((top_w, top + 0.08), (-top_w, top + 0.08)), seam, 0.009)
+    return (0.0, 0.5 * (top + low) + 0.1), line((0, top + 0.16), (0, low - 0.1))
+
+
+def _clutch(canvas: Canvas, look: Look, top: float) -> tuple[tuple[float, float], Points]:
+    flap = path(
+        (-0.8, top),
+        (0.8, top),
+        (0.76, top + 0.16),
+        (0.2, top + 0.46, 0, top + 0.46),
+        (-0.2, top + 0.46, -0.76, top + 0.16),
+    )
+    canvas.fill([flap], look.fabric, puff=9, cast=0.4)
+    canvas.line(flap[2:], look.second, 0.02)
+    canvas.fill([ellipse(0, top + 0.44, 0.06, steps=16)], look.hardware, puff=4)
+    return (0.5, 0.24), line((-0.6, 0.34), (0.6, 0.34))
+
+
+def _satchel(
+    canvas: Canvas, look: Look, top_w: float, top: float, low: float, sway: float
+) -> tuple[tuple[float, float], Points]:
+    handle = path((-0.22, top + 0.02), (-0.22 + sway, -0.62, sway, -0.62), (0.22 + sway, -0.62, 0.22, top + 0.02))
+    _strap(canvas, look, handle, 0.075)
+    flap = path(
+        (-top_w, top),
+        (top_w, top),
+        (top_w + 0.05, 0.1, top_w - 0.02, 0.22),
+        (0, 0.28, -top_w + 0.02, 0.22),
+        (-top_w - 0.05, 0.1, -top_w, top),
+    )
+    canvas.fill([flap], look.fabric, puff=10, cast=0.4)
+    for x in (-0.34, 0.34):
+        canvas.fill([box(x - 0.045, top + 0.04, x + 0.045, 0.38)], look.trim, puff=3, cast=0.2)
+        canvas.fill([rounded(x - 0.06, 0.26, x + 0.06, 0.36, 0.02)], look.hardware, puff=3)
+    return (0.0, 0.02), line((0, 0.3), (0, low - 0.06))
+
+
+def _crossbody(
+    canvas: Canvas, look: Look, top_w: float, low_w: float, top: float
+) -> tuple[tuple[float, float], Points]:
+    flap = path(
+        (-top_w - 0.01, top),
+        (top_w + 0.01, top),
+        (low_w + 0.02, 0.42),
+        (0.25, 0.52, 0, 0.52),
+        (-0.25, 0.52, -low_w - 0.02, 0.42),
+    )
+    canvas.fill([flap], look.fabric, puff=9, cast=0.4)
+    canvas.line(flap[2:], look.second, 0.018)
+    canvas.fill([rounded(-0.07, 0.44, 0.07, 0.56, 0.025)], look.hardware, puff=4)
+    return (0.0, 0.24), line((-0.36, 0.64), (0.36, 0.64))
+
+
+def _backpack(canvas: Canvas, look: Look) -> tuple[tuple[float, float], Points]:
+    seam = darker(look.first, 0.5)
     pocket = rounded(-0.34, 0.16, 0.34, 0.66, 0.08)
     canvas.fill([pocket], look.trim, puff=9, cast=0.35)
     canvas.line(line((-0.32, 0.26), (0.32, 0.26)), darker(look.second, 0.5), 0.014)

@@ -1,5 +1,6 @@
 """Several conditions, more and less like, filters and guesses, against what a person would compute by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from likewise.conditional.conditional_query import ConditionalQuery
 from likewise.conditional.search import LESS_WEIGHT, MORE_WEIGHT, Searcher
-from likewise.conditional.search_history import read_history
+from likewise.conditional.search_history import HISTORY_FILE, add_search_to_history, read_history
 from likewise.conditional.towers import TwoTower, normalize
 from likewise.errors import LikewiseError
 from likewise.workspace import WorkspaceFolder
@@ -121,3 +122,26 @@ def test_a_question_whose_page_was_not_written_is_asked_once_when_asked_again(
     assert run(*asked).code != 0 and len(read_history(drawn)) == before
     page.rmdir()
     assert run(*asked).code == 0 and len(read_history(drawn)) == before + 1
+
+
+def test_the_history_keeps_every_letter_and_a_question_that_is_asked_again_at_once_stands_once(tmp_path: Path) -> None:
+    """U+2028 and U+0085 end no line of the file, though str.splitlines thinks so."""
+    workspace, asked = WorkspaceFolder(tmp_path), ConditionalQuery("a.png", ("in\u2028red\x85", "two"))
+    for each in (asked, asked, replace(asked, top_k=3), asked):
+        add_search_to_history(workspace, each)
+    assert [one.request for one in read_history(workspace)] == [asked, replace(asked, top_k=3), asked]
+
+
+def test_a_disk_that_fills_while_a_question_is_written_leaves_no_half_line(tmp_path: Path) -> None:
+    """A limit on the size of files stands for the disk."""
+    resource = pytest.importorskip("resource")
+    workspace, asked = WorkspaceFolder(tmp_path), ConditionalQuery("a.png", ("in red",))
+    add_search_to_history(workspace, asked)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / HISTORY_FILE).stat().st_size + 20, limits[1]))
+    try:
+        with pytest.raises(OSError):
+            add_search_to_history(workspace, replace(asked, top_k=3))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [one.request for one in read_history(workspace)] == [asked]

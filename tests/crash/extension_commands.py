@@ -49,7 +49,7 @@ LATER = (
 )
 STUDIED = ("--seeds", "1", "--steps", "2", "--batch", "4", "--parts", "ablation")
 BY_COLOUR = ("--with", "mean-cosine:colour")
-SMALL = ("--n-outfits", "60", "--epochs", "1")
+SMALL = ("--n-outfits", "16", "--epochs", "1")
 ONE_DIMENSION = ("--n-lat", "1", "--n-aat", "4", "--n-items", "600", "--only", "color")
 FEW = ("--n-lat", "3", "--n-aat", "3")
 CHECKED = (

@@ -9,6 +9,7 @@ mkdir, rmdir, and every statement or commit that changes a database. Before the 
 with `stop`, it says `{"event": ...}` before every one of them and waits for a line.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -23,6 +24,20 @@ from typing import Any
 KILLED = 137
 LIMIT_SECONDS = 300
 CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink"}
+LEARNING = ("torch", "optuna", "pytorch_metric_learning.losses", "pytorch_metric_learning.miners")
+# What those, and commands, import when they are used first: a second or two of every fork.
+IMPORTED_BY_OTHERS = (
+    "alembic.command",
+    "safetensors.numpy",
+    "skimage.color",
+    "skimage.feature",
+    "skimage.util",
+    "sqlalchemy.dialects.sqlite",
+    "torch._dynamo",
+    "torch.onnx",
+    "transformers.models.clip.modeling_clip",
+    "transformers.models.vit.modeling_vit",
+)
 KILL, INTERRUPT, FULL = "kill", "interrupt", "full"
 FILLER = "filler"  # beside `root`
 STATEMENTS = ("INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "DROP")
@@ -121,8 +136,9 @@ def import_everything(skip: tuple[str, ...]) -> None:
         for heavy in ("sklearn.linear_model", "scipy.stats", "matplotlib.pyplot", "faiss"):
             importlib.import_module(heavy)
     if not skip:
-        for heavy in ("torch", "optuna", "pytorch_metric_learning.losses", "pytorch_metric_learning.miners"):
+        for heavy in (*LEARNING, *IMPORTED_BY_OTHERS):
             importlib.import_module(heavy)
+    gc.freeze()  # what is there stays: forks do not look through it again, and share it
 
 
 def run(request: dict[str, Any], report: Path) -> None:

@@ -19,7 +19,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from likewise.conditional.run_files import read_query_vectors
-from likewise.encoders.storage.external_vectors import read_external_vectors
+from likewise.encoders.storage.external_vectors import read_external_vectors, read_keys
 from likewise.encoders.storage.file_lineage import read_file_lineage
 from likewise.errors import LikewiseError
 from likewise.untrusted import read_untrusted_parquet
@@ -265,6 +265,13 @@ def test_a_list_of_keys_without_dimensions(tmp_path: Path) -> None:
     np.save(tmp_path / "keys.npy", np.array("i0.png"))
     with pytest.raises(LikewiseError, match="not one text per row"):
         BY_NAME["keys.npy"].read(tmp_path / "keys.npy")
+
+
+def test_a_list_of_keys_has_a_key_per_line_feed(tmp_path: Path) -> None:
+    """U+2028 and U+0085 end no line of it, though str.splitlines thinks so."""
+    keys = ["a\u2028b.png", "c\x85d.png", "e.png"]
+    (tmp_path / "keys.txt").write_text("\n".join(keys) + "\n", encoding="utf-8")
+    assert read_keys(tmp_path / "keys.txt") == keys
 
 
 @pytest.mark.parametrize("column", ["row_in_source", "row", "hash", "digest", "width", "came"])

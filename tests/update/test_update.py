@@ -43,7 +43,7 @@ def test_changes_are_found_by_content(shop: Path) -> None:
 
 
 def test_a_moved_picture_that_takes_another_category_is_named(shop: Path) -> None:
-    """Its folder is its category: the move changes what the picture is, and the summary says so before it is written."""
+    """Its folder is its category: the move changes what the picture is, and the summary says so before."""
     change_photos(shop / "photos")
     done = Workspace(shop / "shoes").update(dry_run=True).update
     assert done.other_category == (("attic/square.png", "square", "attic"),)

@@ -6,8 +6,10 @@ the same file under two keys) is noted and kept, because `load_image` deals with
 
 import io
 import stat
+import unicodedata
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -62,7 +64,7 @@ def check_image(path: Path, *, any_file: bool = False) -> ImageCheck:
             return ImageCheck(fault=("unusable size", f"{path} has more than {MAX_FILE_BYTES >> 20} MB"))
         content = path.read_bytes()
     except FileNotFoundError:
-        return ImageCheck(fault=("missing file", f"{path} does not exist"))
+        return ImageCheck(fault=("missing file", f"{path} does not exist{_other_form(path)}"))
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         return ImageCheck(fault=("unreadable", f"{path}: {getattr(error, 'strerror', None) or error}"))
     if not content:
@@ -73,6 +75,15 @@ def check_image(path: Path, *, any_file: bool = False) -> ImageCheck:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return _check_content(content)
+
+
+def _other_form(path: Path) -> str:
+    """A file of the same name whose accents are written in another way, as macOS and archives made there do."""
+    for form in ("NFC", "NFD"):
+        with suppress(OSError):
+            if (other := Path(unicodedata.normalize(form, str(path)))) != path and other.exists():
+                return f", but its name is there with accents in another Unicode form ({form}): rename it, or its row"
+    return ""
 
 
 def _check_content(content: bytes) -> ImageCheck:

@@ -11,6 +11,7 @@ import polars as pl
 from likewise.catalog.changes import match_contents
 from likewise.catalog.check import PROBLEM_SCHEMA, check_rows
 from likewise.catalog.file_cards import FILES
+from likewise.catalog.keys import MAX_KEY_BYTES, UNUSABLE_KEY
 from likewise.catalog.perceptual_hash import store_hashes
 from likewise.catalog.table import KEY_COLUMNS, MADE_COLUMNS, catalog_fingerprint
 from likewise.catalog.truth import check_truth
@@ -27,8 +28,6 @@ CATALOG_COLUMNS = {
     "category": ColumnRule(null=True, optional=True, one_line=False, truths=True),
 }
 TIDY_COLUMNS = {name: ColumnRule(null=True, optional=True) for name in ("item", "category")}
-UNUSABLE_KEY = r"[\x00-\x1f\x7f]|^/|(^|/)\.\.(/|$)"
-MAX_KEY_BYTES = 4096
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,10 @@ class AskedBefore:
 
 
 def add_search_to_history(workspace: WorkspaceFolder, asked: ConditionalQuery) -> None:
-    """Remember a question about an image of the catalog, a file or a text."""
+    """Remember a question about an image of the catalog, a file or a text.
+
+    The last one asked again stands there once: so does one whose command was ended after it had been written.
+    """
     line = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "image": None if asked.image is None else str(asked.image),
@@ -42,8 +45,25 @@ def add_search_to_history(workspace: WorkspaceFolder, asked: ConditionalQuery) -
         "where": asked.where,
         "top_k": asked.top_k,
     }
-    with (workspace.path / HISTORY_FILE).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    path, told = workspace.path / HISTORY_FILE, json.dumps(line, ensure_ascii=False)
+    if _without_date((_lines(path) or [""])[-1]) != _without_date(told):
+        _append(path, f"{told}\n".encode())
+
+
+def _without_date(line: str) -> str:
+    return line.partition(", ")[2]
+
+
+def _append(path: Path, line: bytes) -> None:
+    """All of a line, or, where the disk is full, nothing: the next one would be added to half a line."""
+    with path.open("ab", buffering=0) as file:
+        before, left = file.tell(), memoryview(line)
+        try:
+            while left:
+                left = left[file.write(left) :]
+        except OSError:
+            file.truncate(before)
+            raise
 
 
 def read_history(workspace: WorkspaceFolder) -> list[AskedBefore]:
@@ -53,7 +73,9 @@ def read_history(workspace: WorkspaceFolder) -> list[AskedBefore]:
 
 
 def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    """Lines end with a line feed: a text may hold what else Unicode calls the end of a line."""
+    text = path.read_text(encoding="utf-8").rstrip("\n") if path.exists() else ""
+    return text.split("\n") if text else []
 
 
 def _read_line(path: Path, number: int, line: str) -> AskedBefore:

@@ -6,8 +6,9 @@ They need not be pictures: sounds, texts, molecules. Their vectors are brought a
 import os
 from pathlib import Path
 
+from likewise.catalog.keys import is_usable_name
 from likewise.catalog.readers import table
-from likewise.catalog.readers.folder import SCHEMA, is_text
+from likewise.catalog.readers.folder import SCHEMA, unusable_names
 from likewise.catalog.readers.parsing import AnnotationParser, to_table
 from likewise.catalog.readers.reading import Reading
 from likewise.errors import LikewiseError
@@ -21,9 +22,12 @@ def read(path: Path, root: Path | None = None) -> Reading:
     for here, folders, names in os.walk(path):
         folders[:] = [name for name in folders if not name.startswith(".")]
         found += [Path(here, name).relative_to(path) for name in names if not name.startswith(".")]
-    files = sorted(file for file in found if is_text(file))
+    files = sorted(file for file in found if is_usable_name(file))
     if not files:
         raise LikewiseError(f"{path} holds no files: check the path.")
     categories = (file.parts[0] if len(file.parts) > 1 else None for file in files)
     rows = zip(range(1, len(files) + 1), (file.as_posix() for file in files), categories, strict=True)
-    return AnnotationParser(path).to_reading(to_table(rows, SCHEMA), root or path)
+    parser = AnnotationParser(path)
+    if remark := unusable_names(sorted(found)):
+        parser.add_remark(remark)
+    return parser.to_reading(to_table(rows, SCHEMA), root or path)

@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 from likewise.catalog.images import IMAGE_ENDINGS
+from likewise.catalog.keys import is_usable_name
 from likewise.errors import LikewiseError
 
 MAX_KEYS_TRIED = 200
@@ -47,6 +48,11 @@ def choose_root(keys: Iterable[str], path: Path, root: Path | None, below: Seque
 
 
 def list_images(folder: Path) -> list[Path]:
+    """The pictures in and below a folder whose names can be keys, relative to it and sorted; hidden ones left out."""
+    return [picture for picture in walk_images(folder) if is_usable_name(picture)]
+
+
+def walk_images(folder: Path) -> list[Path]:
     """All pictures in and below a folder, relative to it and sorted; hidden files and folders are passed over."""
     found = []
     for here, folders, files in os.walk(folder):

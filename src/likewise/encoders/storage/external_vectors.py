@@ -108,7 +108,8 @@ def _listed_keys(path: Path) -> list[str]:
             if stored.ndim != 1 or stored.dtype.kind not in "UST":
                 raise LikewiseError(f"{path} holds {stored.dtype} {stored.shape}, not one text per row.")
             return _texts(stored, path)
-        return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        lines = path.read_text(encoding="utf-8").split("\n")  # a key may hold what else Unicode calls the end of a line
+        return [line.strip() for line in lines if line.strip()]
     except LikewiseError:
         raise
     except Exception as error:  # numpy parses a header as Python: damaged, it raises nearly anything

@@ -191,8 +191,8 @@ DEFENCES = (
     Defence(
         "slow clients",
         "web/connections.py",
-        "self._deadline = None\n            if not self.transport.is_closing():",
-        "self._deadline = None\n            if False:",
+        "self._deadline = None\n        if not self.transport.is_closing():",
+        "self._deadline = None\n        if False:",
         f"{CONNECTIONS}::test_a_request_that_never_arrives_is_ended",
     ),
     Defence(

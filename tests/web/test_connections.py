@@ -1,6 +1,7 @@
 """Slow and many connections, pictures that unpack to gigabytes, and whom a proxy's word is taken from."""
 
 import io
+import logging
 import socket
 import threading
 import time
@@ -98,6 +99,21 @@ def test_many_requests_and_large_bodies_of_one_connection_are_answered() -> None
             assert client.get(f"http://127.0.0.1:{port}/", headers={"X-Long": "a" * 1000}).json() == "127.0.0.1"
         assert client.post(f"http://127.0.0.1:{port}/", content=b"a" * 900_000).json() == 900_000
         assert client.get(f"http://127.0.0.1:{port}/").json() == "127.0.0.1"
+
+
+def test_a_client_that_leaves_while_its_requests_are_answered_is_no_error() -> None:
+    """What is being answered finds the connection closed: nothing is written to it, and no traceback is logged."""
+    logged, handler = list[str](), logging.Handler()
+    handler.emit = lambda record: logged.append(record.getMessage())  # type: ignore[method-assign]
+    with site(seconds=60) as port:
+        logging.getLogger("uvicorn.error").addHandler(handler)
+        for n_read in (0, 100, 1000, 10_000):
+            with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 3000)
+                connection.recv(n_read)
+        assert httpx.get(f"http://127.0.0.1:{port}/").json() == "127.0.0.1"
+        logging.getLogger("uvicorn.error").removeHandler(handler)
+    assert [said for said in logged if "Exception" in said] == []
 
 
 def test_the_second_request_of_a_connection_has_its_time_too() -> None:

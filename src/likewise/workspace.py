@@ -7,7 +7,7 @@ into a temporary neighbour first, then renamed over the old file.
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from likewise.errors import LikewiseError
 from likewise.files import StagedFiles, finish_writing, new_file, written_together
-from likewise.untrusted import parse_json
+from likewise.untrusted import check_shape, parse_json
 
 if TYPE_CHECKING:  # the command line imports this module for every `--help`
     import numpy as np
@@ -165,13 +165,13 @@ class WorkspaceFolder:
                 f"{self.path} is not a workspace (no workspace.json): "
                 f"make one with `likewise new {self.quoted} FOLDER`."
             )
-        settings: dict[str, Any] = read_json(self.settings_file)
+        settings = read_note(self.settings_file)
         if settings.get("format") != FORMAT:
             raise LikewiseError(
                 f"{self.settings_file} has format {settings.get('format')!r}, this version reads {FORMAT}: "
                 "make the workspace again, or use the likewise that made it."
             )
-        return settings
+        return read_note(self.settings_file, {"root": str, "source": str, "images": int, "left_out": int})
 
     @property
     def root(self) -> Path:
@@ -195,7 +195,7 @@ class WorkspaceFolder:
     def encoders(self) -> list[str]:
         """Names of the encoders whose vectors are complete, sorted."""
         return sorted(
-            meta.parent.name for meta in self.vectors_folder.glob("*/meta.json") if read_json(meta).get("complete")
+            meta.parent.name for meta in self.vectors_folder.glob("*/meta.json") if read_note(meta).get("complete")
         )
 
 
@@ -266,6 +266,13 @@ def write_json(value: Any, path: Path) -> None:
 def read_json(path: Path) -> Any:
     """A file of the workspace; one that somebody damaged is a sentence."""
     return parse_json(path.read_bytes(), str(path))
+
+
+def read_note(path: Path, shape: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """An object that a command wrote; one that somebody changed so that parts of it are gone is a sentence."""
+    note: dict[str, Any] = read_json(path)
+    check_shape(note, shape or {}, str(path), then="it is not as likewise wrote it, put an earlier copy back")
+    return note
 
 
 def discard_result(_: object) -> None:

@@ -10,6 +10,7 @@ which it was drawn.
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,7 +22,7 @@ from likewise.files import locked
 from likewise.neighbours import NO_INDEX, Neighbours, top_k
 from likewise.neighbours.scores import Floats, Rows
 from likewise.progress import ProgressCallback
-from likewise.workspace import WorkspaceFolder
+from likewise.workspace import WorkspaceFolder, read_note
 
 RANDOM = "random"
 DRAWN = "drawn"
@@ -40,6 +41,13 @@ POOL_SCHEMA = pl.Schema(
         "round": pl.Int32,
     }
 )
+
+POOL_NOTE = {"settings": {"generators": [str]}, "rests_on": {"catalog": str, "items": str}, "queries": [str]}
+
+
+def read_pool_note(workspace: WorkspaceFolder) -> dict[str, Any]:
+    """How the stored pool was made, and what it rests on."""
+    return read_note(workspace.pool_settings_file, POOL_NOTE)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import polars as pl
 
 from likewise.catalog.versions import key_changes, read_history, read_versions, rename_keys
 from likewise.chain import digest_of, table_digest
-from likewise.discovery.pool import DRAWN, IMPORTED, PAIR, PICKED, RANDOM
-from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_parquet
+from likewise.discovery.pool import DRAWN, IMPORTED, PAIR, PICKED, RANDOM, read_pool_note
+from likewise.workspace import WorkspaceFolder, read_parquet, write_parquet
 
 GENERATORS = "generators"
 SEPARATOR = ","
@@ -65,7 +65,7 @@ def pool_proposals(pool: pl.DataFrame) -> pl.DataFrame:
 
 def proposals_digest(workspace: WorkspaceFolder) -> str:
     """Of the pool, its settings and earlier proposals; empty where there is none."""
-    pool = digest_of(read_json(workspace.pool_settings_file)) if workspace.pool_settings_file.exists() else ""
+    pool = digest_of(read_pool_note(workspace)) if workspace.pool_settings_file.exists() else ""
     earlier = earlier_proposals(workspace)
     return pool if earlier.is_empty() else digest_of([pool, table_digest(earlier)])
 

@@ -21,6 +21,7 @@ from likewise.discovery.pool import (
     apply_budget,
     candidate_rows,
     draw_random_pairs,
+    read_pool_note,
     sort_pool,
 )
 from likewise.discovery.proposals import remember_proposals
@@ -31,7 +32,7 @@ from likewise.encoders.storage.reading import common_images
 from likewise.errors import LikewiseError
 from likewise.neighbours.index import IndexRecall
 from likewise.progress import ProgressCallback
-from likewise.workspace import WorkspaceFolder, read_json, read_parquet, staged_workspace, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet, staged_workspace, write_json, write_parquet
 
 POOL = "pool"
 CHANGES = {
@@ -260,11 +261,11 @@ def stage_pool_files(workspace: WorkspaceFolder, staged: WorkspaceFolder, pool: 
     """The same, written to where it waits for files that belong to it."""
     description = _description(workspace, pool)
     if workspace.pool_settings_file.exists() and workspace.pool_file.exists():
-        noted = read_json(workspace.pool_settings_file) | {"pairs": description["pairs"]}
+        noted = read_pool_note(workspace) | {"pairs": description["pairs"]}
         if pool_part(workspace).usable and noted == description:
             return False
         if not replace:
-            before = stored_settings(read_json(workspace.pool_settings_file)).design
+            before = stored_settings(read_pool_note(workspace)).design
             if before != pool.settings.design:
                 raise LikewiseError(
                     f"the pairs of {workspace.pool_file} were chosen by the design {before}, and two designs cannot be "
@@ -287,7 +288,7 @@ def pool_part(workspace: WorkspaceFolder) -> ChainPart:
     if not workspace.pool_file.exists():
         return ChainPart(POOL, "missing", why="does not exist yet", command=make)
     rows = read_parquet(workspace.pool_file, f"{make} --replace")
-    note = read_json(workspace.pool_settings_file) if workspace.pool_settings_file.exists() else {}
+    note = read_pool_note(workspace) if workspace.pool_settings_file.exists() else {}
     if note.get("rows") != table_digest(rows):
         return ChainPart(POOL, "unfinished", why="is incomplete", command=f"{make} --replace")
     settings, n_pairs = stored_settings(note), rows.select(PAIR).n_unique()
@@ -310,7 +311,7 @@ def pool_part(workspace: WorkspaceFolder) -> ChainPart:
 
 def lacks_queries(workspace: WorkspaceFolder) -> bool:
     """Whether updates took every query of the stored pool out of the catalog: until it grows, it asks nothing."""
-    return workspace.as_of is None and not read_json(workspace.pool_settings_file)["queries"]
+    return workspace.as_of is None and not read_pool_note(workspace)["queries"]
 
 
 def pool_basis(version: int, catalog: pl.DataFrame) -> dict[str, str]:
@@ -324,7 +325,7 @@ def read_pool(workspace: WorkspaceFolder) -> Pool:
     if lacks_queries(workspace):
         raise LikewiseError(f"{workspace.pool_file}: {NO_QUERIES}; run `likewise discover {workspace.quoted}`.")
     rows = read_parquet(workspace.pool_file, f"likewise discover {workspace.quoted}")
-    description, catalog = read_json(workspace.pool_settings_file), read_catalog(workspace)
+    description, catalog = read_pool_note(workspace), read_catalog(workspace)
     settings = stored_settings(description)
     recalls = {generator: IndexRecall(**each) for generator, each in description.get("index", {}).items()}
     left_out, queries = set(description["left_out"]), description["queries"]

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from likewise.discovery.pool import read_pool_note
 from likewise.discovery.step import PoolSettings, stored_settings
-from likewise.workspace import WorkspaceFolder, read_json
+from likewise.workspace import WorkspaceFolder
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ def read_stored_pool(workspace: WorkspaceFolder) -> StoredPool | None:
     """None where there is no pool."""
     if not workspace.pool_settings_file.exists():
         return None
-    note = read_json(workspace.pool_settings_file)
+    note = read_pool_note(workspace)
     return StoredPool(
         stored_settings(note),
         versions=tuple(note.get("versions", ())),

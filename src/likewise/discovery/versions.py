@@ -19,9 +19,9 @@ from likewise.catalog.versions import (
 from likewise.chain import table_digest
 from likewise.discovery.designs.frame import Masks, PairFrame
 from likewise.discovery.designs.units import catalog_units
-from likewise.discovery.pool import PAIR, QueryGallery, sort_pool
+from likewise.discovery.pool import PAIR, QueryGallery, read_pool_note, sort_pool
 from likewise.discovery.unit import ITEMS, Unit
-from likewise.workspace import WorkspaceFolder, read_json, read_parquet, write_json, write_parquet
+from likewise.workspace import WorkspaceFolder, read_parquet, write_json, write_parquet
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def stage_pool(workspace: WorkspaceFolder, staged: WorkspaceFolder, history: pl.
     """Write the files of the pool for a next version of the catalog (`history`) into the folder where they wait."""
     if not workspace.pool_file.exists() or not workspace.pool_settings_file.exists():
         return RetiredPool()
-    note = read_json(workspace.pool_settings_file)
+    note = read_pool_note(workspace)
     changes = key_changes(history, version, version + 1)
     before = read_parquet(workspace.pool_file, "likewise discover").select(PAIR).n_unique()
     kept, gone = split_retired(rename_keys(every_pool_row(workspace), changes, *PAIR), *PAIR)
@@ -148,7 +148,7 @@ def n_pairs_then(workspace: WorkspaceFolder, note: dict[str, Any]) -> int:
 
 def pairs_by_version(workspace: WorkspaceFolder, rows: pl.DataFrame, versions: Sequence[int]) -> dict[str, int]:
     """How many pairs it had in each version it was made for: a pool that grows leaves some behind."""
-    before = read_json(workspace.pool_settings_file) if workspace.pool_settings_file.exists() else {}
+    before = read_pool_note(workspace) if workspace.pool_settings_file.exists() else {}
     known = {str(version) for version in versions[:-1]}
     noted = {version: n for version, n in before.get("pairs", {}).items() if version in known}
     return noted | {str(versions[-1]): rows.select(PAIR).n_unique()}

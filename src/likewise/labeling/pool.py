@@ -21,7 +21,7 @@ from likewise.labeling.store.pairs import PairKey, add_pairs_within
 from likewise.labeling.store.project import add_log_entry, read_setting, write_setting
 from likewise.labeling.store.withdrawn import ask_again, pairs_to_withdraw, withdraw_pairs
 from likewise.labeling.votes import PAIR
-from likewise.workspace import WorkspaceFolder
+from likewise.workspace import WorkspaceFolder, read_parquet
 
 POOL_SETTING = "pool_taken"
 
@@ -61,7 +61,7 @@ def sync_pool(engine: Engine, workspace: WorkspaceFolder) -> PoolChange:
     """Ask about every pair of the workspace's pool and no more about those of an earlier one, once for every pool."""
     if not workspace.pool_file.exists():
         return PoolChange()
-    pool = pl.read_parquet(workspace.pool_file, glob=False)
+    pool = read_parquet(workspace.pool_file, "likewise discover")
     images = read_catalog(workspace)["image"].implode()
     pool = pool.filter(pl.all_horizontal(pl.col(PAIR).is_in(images)))  # a pool of another catalog asks of nothing else
     mark = table_digest(pool)

@@ -16,7 +16,7 @@ from likewise.discovery.proposals import proposals_digest
 from likewise.labeling.store import StoreError, opened_votes, read_sourced_votes
 from likewise.labeling.store.location import remembered_database
 from likewise.labeling.votes import PAIR, VOTE_KEY
-from likewise.workspace import WorkspaceFolder, read_json, read_parquet
+from likewise.workspace import WorkspaceFolder, read_note, read_parquet
 
 VOTES, LABELS = "votes", "labels"
 CHANGES = {
@@ -70,10 +70,12 @@ def labels_digest(workspace: WorkspaceFolder) -> str:
     return digest_of(read_labels_note(workspace)) if workspace.labels_settings_file.exists() else ""
 
 
+MADE = {"rule": str, "n_labelled": int, "n_similar": int}
+
+
 def read_labels_note(workspace: WorkspaceFolder) -> dict[str, Any]:
     """Rule, agreement and sources of the labels, and what they rest on."""
-    note: dict[str, Any] = read_json(workspace.labels_settings_file)
-    return note
+    return read_note(workspace.labels_settings_file, {"consensus": MADE, "sources": [str]})
 
 
 @dataclass(frozen=True)

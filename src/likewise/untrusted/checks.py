@@ -20,6 +20,7 @@ from likewise.untrusted.parquet_footer import unpacked_size
 if TYPE_CHECKING:
     import polars as pl
 
+EXPORT_AGAIN = "export it again with likewise"
 MAX_DEPTH = 32
 MAX_TEXT = 4096  # characters of a key or a name
 MAX_CELLS = 50_000_000  # values of a table in a bundle, those in lists too
@@ -68,20 +69,20 @@ def refuse_deep_nesting(value: object, where: str) -> None:
     raise LikewiseError(f"{where} is nested too deeply: write it again without lists inside lists.")
 
 
-def check_shape(value: object, shape: Shape, where: str, name: str = "") -> None:
+def check_shape(value: object, shape: Shape, where: str, name: str = "", *, then: str = EXPORT_AGAIN) -> None:
     """Raise where a JSON value is not of a shape: a mapping by its keys, [kind] a list, a type, or several of them."""
     if isinstance(shape, Mapping):
         if not isinstance(value, dict):
-            raise LikewiseError(f"{where}: {name or 'it'} is no JSON object: export the file again with likewise.")
+            raise LikewiseError(f"{where}: {name or 'it'} is no JSON object: {then}.")
         for key, inner in shape.items():
             if key not in value:
-                raise LikewiseError(f"{where} says nothing about {_dotted(name, key)}: export it again with likewise.")
-            check_shape(value[key], inner, where, _dotted(name, key))
+                raise LikewiseError(f"{where} says nothing about {_dotted(name, key)}: {then}.")
+            check_shape(value[key], inner, where, _dotted(name, key), then=then)
     elif isinstance(shape, list):
         if not isinstance(value, list):
             raise LikewiseError(f"{where}: {name} is {_quoted(value)}, not a list.")
         for inner in value:
-            check_shape(inner, shape[0], where, name)
+            check_shape(inner, shape[0], where, name, then=then)
     else:
         kinds = shape if isinstance(shape, tuple) else (shape,)
         fits = type(value) in kinds or (value is None and None in kinds)

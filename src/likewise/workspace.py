@@ -171,7 +171,8 @@ class WorkspaceFolder:
                 f"{self.settings_file} has format {settings.get('format')!r}, this version reads {FORMAT}: "
                 "make the workspace again, or use the likewise that made it."
             )
-        return read_note(self.settings_file, {"root": str, "source": str, "images": int, "left_out": int})
+        check_shape(settings, {"root": str}, str(self.settings_file), then=AS_WRITTEN)
+        return settings
 
     @property
     def root(self) -> Path:
@@ -197,6 +198,9 @@ class WorkspaceFolder:
         return sorted(
             meta.parent.name for meta in self.vectors_folder.glob("*/meta.json") if read_note(meta).get("complete")
         )
+
+
+AS_WRITTEN = "it is not as likewise wrote it, put an earlier copy back"
 
 
 class CannotWriteError(LikewiseError, OSError):
@@ -271,7 +275,7 @@ def read_json(path: Path) -> Any:
 def read_note(path: Path, shape: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """An object that a command wrote; one that somebody changed so that parts of it are gone is a sentence."""
     note: dict[str, Any] = read_json(path)
-    check_shape(note, shape or {}, str(path), then="it is not as likewise wrote it, put an earlier copy back")
+    check_shape(note, shape or {}, str(path), then=AS_WRITTEN)
     return note
 
 

@@ -5,6 +5,7 @@ import struct
 import unicodedata
 import zlib
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,8 @@ from likewise.catalog.readers import read
 from likewise.errors import LikewiseError
 from likewise.status import workspace_status
 from likewise.workspace import WorkspaceFolder, read_json
+
+Form = Literal["NFC", "NFD"]
 
 
 def save(path: Path, mode: str = "RGB", size: tuple[int, int] = (32, 24), **options: object) -> None:
@@ -168,7 +171,7 @@ def test_a_file_whose_name_cannot_be_a_key_is_left_out_and_no_advice_returns_to_
 
 
 @pytest.mark.parametrize(("there", "named"), [("NFD", "NFC"), ("NFC", "NFD")])
-def test_a_name_with_accents_in_another_unicode_form_is_pointed_out(tmp_path: Path, there: str, named: str) -> None:
+def test_a_name_with_accents_in_another_unicode_form_is_pointed_out(tmp_path: Path, there: Form, named: Form) -> None:
     save(tmp_path / unicodedata.normalize(there, "été.png"))
     if (tmp_path / unicodedata.normalize(named, "été.png")).exists():
         pytest.skip("this file system takes both forms for one name: NOT run")

@@ -70,12 +70,9 @@ def labels_digest(workspace: WorkspaceFolder) -> str:
     return digest_of(read_labels_note(workspace)) if workspace.labels_settings_file.exists() else ""
 
 
-MADE = {"rule": str, "n_labelled": int, "n_similar": int}
-
-
 def read_labels_note(workspace: WorkspaceFolder) -> dict[str, Any]:
     """Rule, agreement and sources of the labels, and what they rest on."""
-    return read_note(workspace.labels_settings_file, {"consensus": MADE, "sources": [str]})
+    return read_note(workspace.labels_settings_file, {"consensus": {"rule": str}})
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield started
 
 
+CUT_TEXTS = """
+[...document.querySelectorAll('p, caption, dd, figcaption, h1, h2, h3')]
+  .filter(each => each.getBoundingClientRect().width && each.getBoundingClientRect().right > innerWidth + 1)
+  .map(each => each.textContent.trim())
+"""
+
+
 def check(page: Page) -> None:
     result = Axe().run(page)
     assert result.violations_count == 0, f"{page.url}\n{result.generate_report()}"
     width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert width[0] <= width[1], f"{page.url} is wider than the window"
+    assert page.evaluate(CUT_TEXTS) == [], f"{page.url}: sentences that go on outside of the window"
 
 
 def ready(page: Page) -> None:

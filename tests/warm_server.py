@@ -18,7 +18,18 @@ import traceback
 from contextlib import suppress
 from types import ModuleType
 
-THIRD_PARTY = ("sklearn.linear_model", "scipy.stats", "matplotlib.pyplot", "faiss", "alembic.command", "uvicorn")
+THIRD_PARTY = (
+    "sklearn.linear_model",
+    "scipy.stats",
+    "matplotlib.pyplot",
+    "faiss",
+    "alembic.command",
+    "uvicorn",
+    "optuna",
+    "torch._dynamo",  # torch itself imports it for the first optimizer
+    "pytorch_metric_learning.losses",
+    "pytorch_metric_learning.miners",
+)
 
 
 def import_everything() -> None:
@@ -29,7 +40,8 @@ def import_everything() -> None:
             with suppress(ImportError):  # an extra that is not installed
                 importlib.import_module(module.name)
     for name in THIRD_PARTY:
-        importlib.import_module(name)
+        with suppress(ImportError):
+            importlib.import_module(name)
 
 
 def run(options: list[str]) -> int:
@@ -62,6 +74,8 @@ def become(request: dict[str, object], streams: list[int]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])  # type: ignore[call-overload]
     sys.path[0] = os.getcwd()  # noqa: PTH109
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[1:1] = [each for each in given if each and each not in sys.path]
 
 
 def answer(connection: socket.socket) -> None:

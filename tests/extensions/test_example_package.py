@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import likewise
+from tests.warm import warm
 
 PACKAGE = Path(__file__).parent / "example_package"
 OWNERS_PAGE = """
@@ -80,7 +81,7 @@ def run(environment: dict[str, str], *arguments: str | Path) -> str:
 
 
 def python(environment: dict[str, str], *arguments: str | Path) -> str:
-    ran = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
+    ran = subprocess.run([*warm(), *arguments], env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 

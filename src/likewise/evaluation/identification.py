@@ -7,7 +7,7 @@ is to find: only so can Argus-ID find everything (HR 99.9 at 5 and 9) and fall f
 counts queries with any hit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +18,8 @@ from likewise.evaluation.discovery import KS
 from likewise.evaluation.measures import VSD_MRR, CutoffMeasure, Measure, Recall_cap, Success
 from likewise.evaluation.measures.ranked import PADDING, RankedResults
 from likewise.evaluation.pairs import JudgedPairs
-from likewise.evaluation.query_sums import Floats, QuerySums
-from likewise.evaluation.rank_correlation import kendall, spearman
+from likewise.evaluation.query_sums import QuerySums
+from likewise.evaluation.rank_correlation import kendall_by_column, spearman_by_column
 from likewise.intervals import interval_of
 from likewise.neighbours import NO_INDEX, as_unit, top_k
 from likewise.neighbours.scores import Floats as Vectors
@@ -106,13 +106,8 @@ def compare_orders(
     weights = query_weights(len(both[0][0].numerator), RESAMPLES, seed)
     drawn = [np.array([one.resampled(weights) for one in sums]) for sums in both]
     numbers: list[float | None] = []
-    for correlation in (spearman, kendall):
-        value = _each(correlation, now)[0]
-        ends = percentile_interval(_each(correlation, drawn))
+    for correlations in (spearman_by_column, kendall_by_column):
+        value = correlations(*now)[0]
+        ends = percentile_interval(correlations(*drawn))
         numbers += [None if np.isnan(number) else float(number) for number in (value, *ends)]
     return TwoOrders(str(measure), len(names), *numbers)
-
-
-def _each(correlation: Callable[[Floats, Floats], float], both: Sequence[Floats]) -> Floats:
-    """The correlation of two measures (models x resamples), one value per resample."""
-    return np.array([correlation(a, b) for a, b in zip(both[0].T, both[1].T, strict=True)])

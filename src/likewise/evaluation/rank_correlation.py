@@ -14,7 +14,13 @@ MAX_PERMUTED = 8  # models whose every order can be tried
 
 def spearman(a: Floats, b: Floats) -> float:
     """Spearman's rank correlation, ties at mid-rank; NaN if an order is missing or does not vary."""
-    return _correlation(mid_ranks(a), mid_ranks(b))
+    return float(spearman_by_column(a[:, None], b[:, None])[0])
+
+
+def spearman_by_column(a: Floats, b: Floats) -> Floats:
+    """The same for every column of two tables (models x resamples)."""
+    first, second = (ranks - ranks.mean(axis=0) for ranks in (mid_ranks(a), mid_ranks(b)))
+    return _correlations(first, second)
 
 
 def spearman_p(correlation: float, n_models: int) -> float:
@@ -55,21 +61,25 @@ def few_models_note(n_models: int) -> str | None:
 
 def kendall(a: Floats, b: Floats) -> float:
     """Kendall's tau-b."""
-    upper = np.triu_indices(len(a), k=1)
-    first, second = np.sign(a[:, None] - a[None, :])[upper], np.sign(b[:, None] - b[None, :])[upper]
-    return _correlation(first, second, centred=False)
+    return float(kendall_by_column(a[:, None], b[:, None])[0])
+
+
+def kendall_by_column(a: Floats, b: Floats) -> Floats:
+    """The same for every column of two tables (models x resamples)."""
+    one, other = np.triu_indices(len(a), k=1)
+    return _correlations(np.sign(a[one] - a[other]), np.sign(b[one] - b[other]))
 
 
 def mid_ranks(values: Floats) -> Floats:
-    if np.isnan(values).any():
-        return np.full(len(values), np.nan)
-    return np.asarray((values[:, None] > values).sum(axis=1) + (values[:, None] == values).sum(axis=1) / 2.0)
+    """Ranks down each column, ties at the middle; a column with a NaN has none."""
+    above = (values[:, None] > values[None]).sum(axis=1)
+    ranks = above + (values[:, None] == values[None]).sum(axis=1) / 2.0
+    return np.where(np.isnan(values).any(axis=0), np.nan, ranks)
 
 
-def _correlation(a: Floats, b: Floats, centred: bool = True) -> float:
-    if np.isnan(a).any() or np.isnan(b).any():
-        return float("nan")
-    if centred:
-        a, b = a - a.mean(), b - b.mean()
-    length = float(np.sqrt((a**2).sum() * (b**2).sum()))
-    return float(np.clip((a * b).sum() / length, -1.0, 1.0)) if length > 0 else float("nan")
+def _correlations(a: Floats, b: Floats) -> Floats:
+    """Of each column, NaN where there is a NaN or nothing varies."""
+    length = np.sqrt((a**2).sum(axis=0) * (b**2).sum(axis=0))
+    defined = length > 0
+    found = np.clip((a * b).sum(axis=0) / np.where(defined, length, 1.0), -1.0, 1.0)
+    return np.where(defined, found, np.nan)

@@ -17,7 +17,7 @@ test: .venv/.test lint chromium
 	@$(MAKE) --no-print-directory --keep-going -j 2 test-rooms types test-pages
 
 test-rooms: .venv/.test
-	$(PYTEST) -m "not slow and not browser" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) --ignore tests/browser -m "not slow" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-pages: .venv/.test
 	$(call aside,$(PYTEST) tests/browser -m "not slow" -n 2 --dist loadfile)

@@ -13,6 +13,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +26,14 @@ from sampling_draws import draw_campaign
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.evaluation.estimates.estimate import CatalogEstimates, estimate_catalog
 from likewise.evaluation.estimates.judge import JudgeAnswers
+from likewise.evaluation.estimates.shown import EstimateFacts, shown_by_default
 
 PAGE = Path(__file__).parent / "judges.md"
 N_QUERIES, LABELS_PER_QUERY, PAIRS_PER_LABEL = 30, 25, 6
 K = 10
 MEASURES = ("P@10", "nDCG@10", "AP", "ROC_AUC")
 N_ITEMS, N_PHOTOGRAPHS = 600, 1200
+SELDOM = 0.05
 NETWORK = "efficientnet-lite2"
 PLANTED = {
     "random": (0.5, 0.5),
@@ -79,19 +82,24 @@ def ask(bench: Bench, queries: Ints, own: LabelledDraw, people: LabelledDraw, ju
 
 
 def campaign(bench: Bench, judges: Mapping[str, Judge | None], n_queries: int, seed: int) -> Floats:
-    """(judges, measures + 1, models, 3): errors, and in the last row the judge's kappa and what it was worth."""
+    """(judges, measures + 1, models, 6): errors, and in the last row the judge's kappa and what it was worth."""
     rng = np.random.default_rng(seed)
     queries = rng.integers(0, bench.n_queries, n_queries)
     n_labels = n_queries * LABELS_PER_QUERY
     people = draw_campaign(bench, queries, n_labels, "sampled", rng)
     own = draw_campaign(bench, queries, PAIRS_PER_LABEL * n_labels, "sampled", rng)
-    block, here, every, found_of = bench.block(queries), bench.truth(queries), bench.truth(), []
+    blocks, here, every, found_of = (
+        [(np.arange(n_queries), bench.block(queries))],
+        bench.truth(queries),
+        bench.truth(),
+        [],
+    )
     for judge in judges.values():
         said = None if judge is None else ask(bench, queries, own, people, judge, seed)
-        found = estimate_catalog(lambda: [(np.arange(n_queries), block)], bench.names, people, (K,), seed, said)
-        agreed = found.judge
-        facts = (np.nan, 1.0, 0.0) if agreed is None else (agreed.kappa, found.label_equivalent or 1.0, 0.0)
-        found_of.append(np.concatenate([_errors(found, here, every), np.full((1, len(bench.names), 3), facts)]))
+        found = estimate_catalog(lambda: blocks, bench.names, people, (K,), seed, said, generators=bench.generators)
+        agreed, facts = found.judge, np.zeros((1, len(bench.names), 6))
+        facts[..., :2] = (np.nan, 1.0) if agreed is None else (agreed.kappa, found.label_equivalent or 1.0)
+        found_of.append(np.concatenate([_errors(found, here, every), facts]))
     return np.stack(found_of)
 
 
@@ -108,7 +116,7 @@ def run(work: Path, bench: Bench, networks: Mapping[str, Judge], n_campaigns: in
     n_items, n_queries = bench.n_items, min(N_QUERIES, bench.n_items // 2)
     file = work / "campaigns" / f"judges-{bench.name}-{n_items}-{n_queries}.npz"
     file.parent.mkdir(exist_ok=True)
-    rows, seconds = np.empty((0, len(judges), len(MEASURES) + 1, len(bench.names), 3)), 0.0
+    rows, seconds = np.empty((0, len(judges), len(MEASURES) + 1, len(bench.names), 6)), 0.0
     if file.exists():
         with np.load(file) as stored:
             rows, seconds = stored["rows"], float(stored["seconds"])
@@ -130,28 +138,37 @@ def run(work: Path, bench: Bench, networks: Mapping[str, Judge], n_campaigns: in
         "|---" * (len(MEASURES) + 3) + "|",
     ]
     for place, name in enumerate(judges):
-        kappa, equivalent, _ = rows[:, place, -1, 0].T
-        cells = [_cell(rows[:, place, number]) for number in range(len(MEASURES))]
+        kappa, equivalent = rows[:, place, -1, 0, :2].T
+        cells = [_cell(measure, rows[:, place, number]) for number, measure in enumerate(MEASURES)]
         shown = "" if np.isnan(kappa).all() else f"{np.nanmean(kappa):.2f}"
         lines.append(f"| {name} | {shown} | {' | '.join(cells)} | {np.median(equivalent):.1f} |")
     return f"{said}\n\n" + "\n".join(lines)
 
 
 def _errors(found: CatalogEstimates, here: dict[str, Floats], every: dict[str, Floats]) -> Floats:
-    """(measures, models, 3): error against these queries, whether the truth of all is covered, the error of drawing."""
-    table = np.empty((len(MEASURES), len(found.encoders), 3))
+    """(measures, models, 6): error against these queries, whether the truth of all is covered, the error of drawing,
+    and what decides whether it is shown."""
+    table = np.empty((len(MEASURES), len(found.encoders), 6))
     for place, name in enumerate(MEASURES):
         for model, by_measure in enumerate(found.by_encoder):
             one = by_measure[name]
             low, high = one.share_interval()
-            table[place, model] = one.value - here[name][model], low <= every[name][model] <= high, one.drawing_error
+            known = one.value - here[name][model], low <= every[name][model] <= high, one.drawing_error
+            table[place, model] = *known, *astuple(found.facts(model, name))
     return table
 
 
-def _cell(table: Floats) -> str:
-    """Of (campaigns, models, 3): mean bias, share covered, mean standard error of drawing, over models."""
-    bias, covered, drawing = table.mean(axis=(0, 1))
-    return f"{100 * bias:+.1f}, {100 * covered:.0f} %, ± {100 * drawing:.2f}"
+def _cell(measure: str, table: Floats) -> str:
+    """Of (campaigns, models, 6): mean bias, share covered, mean standard error of drawing, over models.
+
+    Of estimates that are shown by default; in brackets of all, where hardly any is.
+    """
+    every = table.reshape(-1, 6)
+    shown = np.array([shown_by_default(measure, EstimateFacts(*one[3:]), None) for one in every])
+    seldom = bool(shown.mean() < SELDOM)
+    bias, covered, drawing = every[:, :3][np.ones_like(shown) if seldom else shown].mean(axis=0)
+    said = f"{100 * bias:+.1f}, {100 * covered:.0f} %, ± {100 * drawing:.2f}"
+    return f"({said})" if seldom else said if shown.mean() > 0.995 else f"{said} [{100 * shown.mean():.0f} %]"
 
 
 def main() -> None:

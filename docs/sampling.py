@@ -9,6 +9,7 @@ import argparse
 import os
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from marks import fill
@@ -25,24 +26,12 @@ from sampling_estimates import (
 from sampling_finding import finding_table
 
 PAGE = Path(__file__).parent / "sampling.md"
-ESTIMATE_BLOCKS = {"sampling-materials": "materials", "sampling-wardrobe": "wardrobe", "sampling-large": "large"}
-ORDER_BLOCKS = {
-    "sampling-materials-order": "materials",
-    "sampling-wardrobe-order": "wardrobe",
-    "sampling-large-order": "large",
+PLANS: dict[str, tuple[tuple[DrawnDesign, int, int, int], ...]] = {
+    "materials": (("sampled", 40, 1000, 500), ("comparing", 40, 1000, 500), ("finding", 40, 1000, 500)),
+    "wardrobe": (("sampled", 40, 1023, 500), ("comparing", 40, 1023, 500), ("finding", 40, 1023, 500)),
+    "large": (("sampled", 40, 2557, 500),),
 }
-WARDROBE_PLANS: tuple[tuple[DrawnDesign, int, int, int], ...] = (
-    ("sampled", 40, 1023, 500),
-    ("comparing", 40, 1023, 500),
-    ("finding", 40, 1023, 500),
-)
 """Design, queries, labels, campaigns."""
-MATERIALS_PLANS: tuple[tuple[DrawnDesign, int, int, int], ...] = (
-    ("sampled", 40, 1000, 500),
-    ("comparing", 40, 1000, 500),
-    ("finding", 40, 1000, 500),
-)
-LARGE_PLANS: tuple[tuple[DrawnDesign, int, int, int], ...] = (("sampled", 40, 2557, 500),)
 
 
 def main() -> None:
@@ -50,7 +39,7 @@ def main() -> None:
     asked.add_argument("--quick", action="store_true", help="few campaigns; prints")
     asked.add_argument("--as-is", action="store_true", help="tables of the campaigns kept, no further ones")
     asked.add_argument("--fresh", action="store_true", help="forget campaigns made before")
-    asked.add_argument("--only", help="run one part: materials, wardrobe, large, finding, cost")
+    asked.add_argument("--only", help="run one part: materials, wardrobe, large (each also with -order), finding, cost")
     asked.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "likewise-sampling")
     given = asked.parse_args()
     work: Path = given.work
@@ -61,26 +50,31 @@ def main() -> None:
         for file in kept.glob("*.npz"):
             file.unlink()
 
-    def campaigns(
-        bench_of: Callable[[], Bench], name: str, plans: tuple[tuple[DrawnDesign, int, int, int], ...]
-    ) -> dict[str, str]:
-        bench = bench_of()
+    def campaigns(name: str, *, orders: bool = False) -> dict[str, str]:
+        bench = catalogs[name]()
         done = [
             run_campaigns(
-                bench, CampaignPlan(design, queries, labels, 0 if given.as_is else 4 if given.quick else n), kept
+                bench,
+                CampaignPlan(design, queries, labels, 0 if given.as_is else 4 if given.quick else n),
+                kept,
+                orders=orders,
             )
-            for design, queries, labels, n in plans
+            for design, queries, labels, n in PLANS[name]
         ]
         done = [one for one in done if one.n]
-        table = f"{coverage_sentence(done, MEASURES_SHOWN)}\n\n{estimates_table(done)}"
-        filled = ((ESTIMATE_BLOCKS, table), (ORDER_BLOCKS, order_table(done)))
-        return {block: text for blocks, text in filled for block, catalog in blocks.items() if catalog == name}
+        if orders:
+            return {f"sampling-{name}-order": order_table(done)}
+        return {f"sampling-{name}": f"{coverage_sentence(done, MEASURES_SHOWN)}\n\n{estimates_table(done)}"}
 
     n_seeds = 2 if given.quick else 10
+    catalogs: dict[str, Callable[[], Bench]] = {
+        "materials": lambda: materials_bench(work, data),
+        "wardrobe": lambda: drawn_wardrobe(work, 600, 3),
+        "large": lambda: drawn_wardrobe(work, 6000, 1),
+    }
     parts: dict[str, Callable[[], dict[str, str]]] = {
-        "materials": lambda: campaigns(lambda: materials_bench(work, data), "materials", MATERIALS_PLANS),
-        "wardrobe": lambda: campaigns(lambda: drawn_wardrobe(work, 600, 3), "wardrobe", WARDROBE_PLANS),
-        "large": lambda: campaigns(lambda: drawn_wardrobe(work, 6000, 1), "large", LARGE_PLANS),
+        **{name: partial(campaigns, name) for name in catalogs},
+        **{f"{name}-order": partial(campaigns, name, orders=True) for name in catalogs},
         "finding": lambda: {
             "sampling-finding": "\n\n".join(
                 [

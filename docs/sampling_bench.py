@@ -37,6 +37,7 @@ MOST_KNOWN = 1000  # units whose similarities are all computed once
 POSITIVES = "positives"
 MEASURES_SHOWN = ("P@5", "Recall@5", "nDCG@5", "P@10", "Recall@10", "nDCG@10", "AP", "ROC_AUC", MICRO_AUC)
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Vectors = NDArray[np.float32]
 
@@ -170,7 +171,7 @@ class KnownView:
         return np.asarray(self.of_queries[query, unit])
 
     def between(self, unit: Ints, others: Ints) -> Vectors:
-        return np.asarray(self.of_units[np.ix_(unit, others)])
+        return np.asarray(self.of_units[unit][:, others])
 
     def between_queries(self) -> Vectors:
         return self.queries

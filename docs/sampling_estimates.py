@@ -1,6 +1,8 @@
 """The first proof of `sampling.md`: bias and coverage of every estimate, and how often the order of models is right.
 
-A campaign takes queries of its own, draws pairs, takes their labels from the truth and estimates every model.
+A campaign takes queries of its own, draws pairs, takes their labels from the truth and estimates every model. What is
+kept of it does not depend on which estimates are shown by default; orders are campaigns of their own, because they take
+three times as long.
 """
 
 import time
@@ -8,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from sampling_bench import KS, POSITIVES, Bench, Floats, Ints
+from sampling_bench import KS, POSITIVES, Bench, Bools, Floats, Ints
 from sampling_draws import DrawnDesign, draw_campaign
 from scipy.stats import binom
 
@@ -17,10 +19,13 @@ from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.evaluation.estimates.estimate import CatalogEstimates, estimate_catalog
 from likewise.evaluation.estimates.linearised import CatalogEstimate
 from likewise.evaluation.estimates.listed_pairs import ListedPairs
-from likewise.evaluation.estimates.shown import shown_by_default
+from likewise.evaluation.estimates.shown import EstimateFacts, shown_by_default
 from likewise.evaluation.rank_correlation import kendall
 
 KEEP_EVERY = 10
+ERROR, DRAWING, TOGETHER, COVERS, FACTS = range(5)
+"""Of an estimate: how far off, the standard errors of drawing and of all, whether the interval covers, and from FACTS
+on what decides whether it is shown (`EstimateFacts`)."""
 SELDOM = 0.05
 LEAST_COVERED, MOST_COVERED = 93.0, 97.0  # percent
 UNBIASED = "by value: "
@@ -43,7 +48,7 @@ class CampaignPlan:
 
 @dataclass
 class Campaigns:
-    """Many campaigns of one design: per measure (campaigns, models, 5) errors, and how the models were ordered.
+    """Many campaigns of one design: per measure (campaigns, models, FIELDS), or how the models were ordered.
 
     An order is Kendall's tau with the truth, and whether it is the very same.
     """
@@ -56,7 +61,8 @@ class Campaigns:
 
     @property
     def n(self) -> int:
-        return len(self.errors[POSITIVES]) if self.errors else 0
+        kept = self.errors or self.orders
+        return len(next(iter(kept.values()))) if kept else 0
 
     def said(self) -> str:
         plan, n_pairs = self.plan, self.plan.n_queries * (self.bench.n_items - 1)
@@ -85,52 +91,79 @@ class Campaigns:
             self.seconds = float(stored["seconds"])
 
 
-def run_campaigns(bench: Bench, plan: CampaignPlan, kept: Path) -> Campaigns:
-    """Errors against the truth of the same queries, and coverage of the truth over all queries there are."""
+def run_campaigns(bench: Bench, plan: CampaignPlan, kept: Path, *, orders: bool = False) -> Campaigns:
+    """Errors against the truth of the same queries, and coverage of the truth over all queries there are; or orders."""
     done = Campaigns(bench, plan)
-    file = kept / f"{bench.name}-{plan.design}-{plan.n_queries}-{plan.n_labels}.npz"
+    file = kept / f"{bench.name}-{plan.design}-{plan.n_queries}-{plan.n_labels}{'-orders' if orders else ''}.npz"
     if file.exists():
         done.read(file)
-    every = bench.truth()
     for number in range(done.n, plan.n_campaigns):
         started = time.process_time()
         rng = np.random.default_rng([11, number])
         queries = rng.integers(0, bench.n_queries, plan.n_queries)
         drawn = draw_campaign(bench, queries, plan.n_labels, plan.design, rng)
-        found, here = estimate_campaign(bench, queries, drawn, number), bench.truth(queries)
-        errors, orders = {}, {}
-        for name, always in every.items():
-            ones = [found.positives] if name == POSITIVES else [one[name] for one in found.by_encoder]
-            each = zip(ones, here[name], always, strict=True)
-            errors[name] = np.array([_errors(name, *known, plan.design) for known in each])
-            if name != POSITIVES:
-                orders[name] = _order(found.order_values(name), here[name])
-                orders[f"{UNBIASED}{name}"] = _order(np.array([one.value for one in ones]), here[name])
-        if plan.design == "sampled":
-            for name, values in eds_values(bench, queries, plan.n_labels).items():
-                orders[f"EDS: {name}"] = _order(values, here["ROC_AUC" if name == "ROC_AUC (gallery)" else name])
-        done.add(errors, orders)
+        found = estimate_campaign(bench, queries, drawn, number, orders=orders)
+        if orders:
+            done.add({}, _orders(found, bench, plan, queries))
+        else:
+            done.add(_errors(found, bench.truth(queries), bench.truth()), {})
         done.seconds += time.process_time() - started
         if number % KEEP_EVERY == KEEP_EVERY - 1 or number == plan.n_campaigns - 1:
             done.store(file)
     return done
 
 
-def estimate_campaign(bench: Bench, queries: Ints, drawn: LabelledDraw, seed: int) -> CatalogEstimates:
-    """Every measure of every model from drawn labels."""
+def estimate_campaign(bench: Bench, queries: Ints, drawn: LabelledDraw, seed: int, *, orders: bool) -> CatalogEstimates:
+    """Every measure of every model from drawn labels; for orders with closer predictions."""
     block, rows = bench.block(queries), np.arange(len(queries))
-    listed = ListedPairs(bench.units(queries), bench.every_view(queries))
-    return estimate_catalog(lambda: [(rows, block)], bench.names, drawn, KS, seed, listed=listed)
+    listed = ListedPairs(bench.units(queries), bench.every_view(queries)) if orders else None
+    blocks = [(rows, block)]
+    return estimate_catalog(lambda: blocks, bench.names, drawn, KS, seed, listed=listed, generators=bench.generators)
 
 
-def _errors(
-    name: str, one: CatalogEstimate, here: float, always: float, design: DrawnDesign
-) -> tuple[float, float, float, float, float]:
-    """The error, the standard errors of drawing and of all, whether the interval covers, and whether it is shown."""
-    low, high = one.interval() if name == POSITIVES else one.share_interval()
+def _errors(found: CatalogEstimates, here: dict[str, Floats], every: dict[str, Floats]) -> dict[str, Floats]:
+    """FIELDS of every measure and model."""
+    errors = {}
+    for name, always in every.items():
+        if name == POSITIVES:
+            low, high = found.positives.interval(these_queries=True)  # as evaluate prints it
+            covers = float(low <= here[name][0] <= high)
+            errors[name] = np.array([_row(found.positives, here[name][0], covers, EstimateFacts(0.0, 0.0, 0.0))])
+            continue
+        rows = []
+        for place, by_measure in enumerate(found.by_encoder):
+            one = by_measure[name]
+            low, high = one.share_interval()
+            covers = float(low <= always[place] <= high)
+            rows.append(_row(one, here[name][place], covers, found.facts(place, name)))
+        errors[name] = np.array(rows)
+    return errors
+
+
+def _row(one: CatalogEstimate, here: float, covers: float, facts: EstimateFacts) -> list[float]:
+    known = [one.value - here, one.drawing_error, one.standard_error, covers]
+    return [*known, facts.apart, facts.count_error, facts.foreseen_error]
+
+
+def _orders(found: CatalogEstimates, bench: Bench, plan: CampaignPlan, queries: Ints) -> dict[str, tuple[float, bool]]:
+    orders, here = {}, bench.truth(queries)
+    for name in found.by_encoder[0]:
+        orders[name] = _order(found.order_values(name), here[name])
+        orders[f"{UNBIASED}{name}"] = _order(np.array([one.value for one in found.of_measure(name)]), here[name])
+    if plan.design == "sampled":
+        for name, values in eds_values(bench, queries, plan.n_labels).items():
+            orders[f"EDS: {name}"] = _order(values, here["ROC_AUC" if name == "ROC_AUC (gallery)" else name])
+    return orders
+
+
+def is_shown(name: str, rows: Floats, design: DrawnDesign) -> Floats:
+    """Of (campaigns, models, FIELDS): 1 where the estimate is shown by default."""
+    if name == POSITIVES:
+        return np.ones(rows.shape[:2])
     purpose: Purpose | None = None if design == "sampled" else design
-    shown = name == POSITIVES or shown_by_default(name, one, purpose)
-    return one.value - here, one.drawing_error, one.standard_error, float(low <= always <= high), float(shown)
+    return np.array(
+        [[shown_by_default(name, EstimateFacts(*one[FACTS:]), purpose) for one in row] for row in rows], float
+    )
 
 
 def _order(values: Floats, truth: Floats) -> tuple[float, bool]:
@@ -152,42 +185,63 @@ def estimates_table(done: list[Campaigns]) -> str:
 
 
 def _cells(name: str, done: Campaigns) -> list[str]:
+    """Of the models that are shown; of all where none is."""
     rows, truth = done.errors[name], done.bench.truth()[name]
-    n_generators = done.bench.n_generators
-    groups = [slice(0, 1)] if name == POSITIVES else [slice(0, n_generators), slice(n_generators, None)]
+    shown_in = is_shown(name, rows, done.plan.design)
+    counted = counted_models(shown_in)
+    generator = np.arange(rows.shape[1]) < done.bench.n_generators
+    groups = [counted] if name == POSITIVES else [counted & generator, counted & ~generator]
     scale, digits = (1.0, 2) if name == POSITIVES else (100.0, 1)
-    error, covers = shown_means(rows, 0), shown_means(rows, 3)
+    error, covers = (shown_means(rows[:, :, side], shown_in) for side in (ERROR, COVERS))
     bias = [_worst(scale * error[group], digits) for group in groups]
     covered = [_range(100.0 * covers[group]) for group in groups]
-    drawing, together = (_range(scale * np.sqrt((rows[:, :, side] ** 2).mean(axis=0)), digits) for side in (1, 2))
+    squares = [(rows[:, counted, side] ** 2).mean(axis=0) for side in (DRAWING, TOGETHER)]
+    drawing, together = (_range(scale * np.sqrt(one), digits) for one in squares)
     if name == POSITIVES:
         bias, covered = [*bias, ""], [*covered, ""]
     title = name.replace('"', "") if name != POSITIVES else "similar items a query"
-    often = rows[:, :, 4].mean(axis=0)
-    shown = f"{_range(100.0 * often, 0)} %" if often.any() else "no"
-    where = [title, DESIGN_NAMES[done.plan.design], shown, _range(scale * truth, digits)]
+    where = [title, DESIGN_NAMES[done.plan.design], _said_shown(shown_in), _range(scale * truth, digits)]
     return [*where, *bias, drawing, together, *covered]
 
 
-def shown_means(rows: Floats, column: int) -> Floats:
+def _said_shown(shown_in: Floats) -> str:
+    often = shown_in.mean(axis=0)
+    if (often < SELDOM).all():
+        return "no"
+    n_shown = int((often >= SELDOM).sum())
+    share = _range(100.0 * often[often >= SELDOM], 0)
+    return f"{share} %" if n_shown == len(often) else f"{share} %, {n_shown} of {len(often)} models"
+
+
+def counted_models(shown_in: Floats) -> Bools:
+    """The models whose estimate is shown at all; every one where none is."""
+    often = shown_in.mean(axis=0) >= SELDOM
+    return often if often.any() else np.ones_like(often)
+
+
+def shown_means(values: Floats, shown: Floats) -> Floats:
     """Per model the mean over the campaigns in which its estimate is shown; over all where it hardly ever is."""
-    shown = rows[:, :, 4]
     kept = np.where(shown.mean(axis=0) >= SELDOM, shown, 1.0)
-    return np.asarray((rows[:, :, column] * kept).sum(axis=0) / kept.sum(axis=0))
+    return np.asarray((values * kept).sum(axis=0) / kept.sum(axis=0))
 
 
-def coverage_sentence(done: list[Campaigns], shown: tuple[str, ...]) -> str:
+def coverage_sentence(done: list[Campaigns], measures: tuple[str, ...]) -> str:
     """The worst bias and the range of coverage over models, of what is shown by default; and what chance alone does."""
     parts = []
     for one in done:
-        tables = {name: one.errors[name] for name in shown if (one.errors[name][:, :, 4].mean(axis=0) >= SELDOM).any()}
-        bias = {name: 100.0 * np.abs(shown_means(rows, 0)).max() for name, rows in tables.items()}
-        covered = [100.0 * shown_means(rows, 3) for rows in (*tables.values(), one.errors[POSITIVES])]
+        bias, covered = {}, [100.0 * one.errors[POSITIVES][:, :, COVERS].mean(axis=0)]
+        for name in measures:
+            shown_in = is_shown(name, one.errors[name], one.plan.design)
+            counted = counted_models(shown_in)
+            if (shown_in.mean(axis=0) >= SELDOM).any():
+                error, covers = (shown_means(one.errors[name][:, :, side], shown_in) for side in (ERROR, COVERS))
+                bias[name] = 100.0 * float(np.abs(error[counted]).max())
+                covered.append(100.0 * covers[counted])
         cells = np.concatenate(covered)
         outside = int(((cells < LEAST_COVERED) | (cells > MOST_COVERED)).sum())
         worst = max(bias, key=lambda name: bias[name])
         parts.append(
-            f"{DESIGN_NAMES[one.plan.design]}, shown by default: {', '.join(map(_plain, tables))} and the number of "
+            f"{DESIGN_NAMES[one.plan.design]}, shown by default: {', '.join(map(_plain, bias))} and the number of "
             f"similar items. Bias at most {bias[worst]:.1f} points ({_plain(worst)}); covered {cells.mean():.1f} % on "
             f"average, from {cells.min():.1f} to {cells.max():.1f}; outside 93–97 % in {outside} of {len(cells)} "
             f"measures and models. With {one.n} campaigns and intervals that hold in exactly 95 %, chance alone puts "

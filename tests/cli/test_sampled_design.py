@@ -1,6 +1,7 @@
 """From drawn pairs to whole-catalog estimates on the command line, where the truth is known."""
 
 import json
+from html import unescape
 from pathlib import Path
 
 import polars as pl
@@ -44,6 +45,19 @@ def test_a_drawn_pool_is_measured_against_the_whole_catalog(tmp_path: Path, run:
     printed = run("evaluate", target, "--k", "1,5").out
     assert "Estimated for the whole catalog" in printed
     assert printed.index("Estimated for the whole catalog") < printed.index("Over the labelled pairs alone")
+    assert "The labels found" in printed and "EDS" not in printed
+    assert run("evaluate", target, "--k", "1,5", "--store").code == 0
+    assert run("report", target).code == 0
+    page = unescape(workspace.report_file.read_text())
+    assert "follows the ranks that colour, shape give it" in page  # and nothing that only an EDS pool has
+    for words in (
+        "EDS",
+        "proposed its k",
+        "that the generators proposed",
+        "needs labelled random pairs",
+        "plan labels",
+    ):
+        assert words not in page, words
 
     assert run(*asked, 30 * 59, "--replace").code == 0  # a census
     assert run("label", "simulate", target, "--experts", 3).code == 0

@@ -349,8 +349,8 @@ def print_results(done: "Evaluated") -> None:
         f"[dim]{f'{escape(half)}: ' if half else ''}{main['n_queries']} of {main['n_queries_total']} queries{others}, "
         f"{len(done.pairs):,} labelled pairs, {basis}; intervals: 95 %, over queries. Ranked by gallery ROC_AUC: "
         "how often an item labelled similar scores above an item drawn from the whole gallery, each by its best image. "
-        "Compare the other columns within a group only: labelled negatives are generators' mistakes, and measures @k "
-        "count unlabelled ones as misses.[/]"
+        "Compare the other columns within a group only: labelled negatives are mostly candidates that contributing "
+        "models rank high, and measures @k count unlabelled ones as misses.[/]"
     )
     if not done.tables["own_pairs"].is_empty():
         console().print(own_pairs_table(done.tables["own_pairs"]))
@@ -377,7 +377,8 @@ def print_results(done: "Evaluated") -> None:
     truth = done.summary.truth
     if truth and truth.recall is not None:
         echo(
-            f"[bold]EDS found {100 * truth.recall:.0f} % of all truly similar pairs[/] "
+            f"[bold]{'EDS' if done.design == 'eds' else 'The labels'} found {100 * truth.recall:.0f} % of all truly "
+            "similar pairs[/] "
             f"({truth.found:,} of {truth.similar:,} {UNIT_NAMES[truth.unit]} pairs) "
             f"at {100 * truth.cost:.1f} % of the brute-force cost ({cost.speed_up:,.0f}x fewer pairs)"
         )

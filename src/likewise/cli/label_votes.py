@@ -63,7 +63,7 @@ def add_pairs(
     with progress_bars("queries") as update:
         pool = extend_pool(target, names, update)
     with open_votes_database(target, database) as engine:
-        left_over = sync_pool(engine, target).added  # of the pool as discover left it; not counted as new here
+        left = sync_pool(engine, target)  # the pool as discover left it: not counted as new here
     stored = store_pool(target, pool, replace=True)
     drawn = None
     if by_rank is not None:
@@ -80,11 +80,11 @@ def add_pairs(
             added += add(engine, drawn)
         sync_pool(engine, target)
         assign_all_pairs(engine)
-    if names and not (stored or left_over or added.added or added.provenance_added):
+    if names and not (stored or left.added or added.added or added.provenance_added):
         raise LikewiseError(f"{', '.join(names)} already contributed to this pool: name a new generator.")
     if as_json:
         counts = {"added": added.added, "known": added.known, "proposals_added": added.provenance_added}
-        echo_json(counts | {"outside_design": outside, "left_by_discover": left_over})
+        echo_json(counts | {"outside_design": outside, "left_by_discover": left.added - left.voted})
     else:
         echo(
             f"{added.added:,} new pairs, {added.known:,} already existed; {added.provenance_added:,} proposals recorded"
@@ -93,8 +93,11 @@ def add_pairs(
             echo(f"{len(drawn):,} pairs were drawn by rank")
             for first, last in bands_without_pairs(parse_bands(by_rank), drawn):
                 echo(f"[yellow]no list reaches ranks {first} to {last}[/]: the gallery is too small")
-        if left_over:
-            echo(f"{left_over:,} pairs that discover had chosen were not in the project yet and are asked now as well")
+        if left.added > left.voted:
+            n_left = left.added - left.voted
+            echo(f"{n_left:,} pairs that discover had chosen were not in the project yet and are asked now as well")
+        if left.voted:
+            echo(f"{left.voted:,} pairs of the pool have votes from a file; experts who have not answered them may now")
         if outside:
             echo(
                 f"{outside:,} of them the design {pool.settings.design} did not draw: their labels count for finding "

@@ -28,11 +28,15 @@ POOL_SETTING = "pool_taken"
 
 @dataclass(frozen=True)
 class PoolChange:
-    """What another pool did to the project: pairs that are new, pairs withdrawn, and how many of these are answered."""
+    """What another pool did to the project: pairs that are new, pairs withdrawn, and how many of these are answered.
+
+    `voted` counts those of the new ones that have votes already, from a file.
+    """
 
     added: int = 0
     withdrawn: int = 0
     answered: int = 0
+    voted: int = 0
 
     @property
     def sentence(self) -> str:
@@ -80,7 +84,7 @@ def _take_in(connection: Connection, pool: pl.DataFrame, picked: set[PairKey]) -
     answered = withdraw_pairs(connection, gone)
     added, ids = add_pairs_within(connection, pool)
     ask_again(connection, ids)
-    change = PoolChange(added.added, len(gone), answered)
+    change = PoolChange(added.added, len(gone), answered, added.voted)
     if gone:
         add_log_entry(connection, f"The pool was replaced: {change.sentence}.")
     return change

@@ -60,6 +60,9 @@ def catalog_board(values: pl.DataFrame, differences: pl.DataFrame | None = None)
 def catalog_verdict(board: CatalogBoard, differences: pl.DataFrame | None) -> tuple[str, str]:
     """The sentence to remember and the numbers behind it."""
     first, others = board.rows[0], [row.encoder for row in board.rows[1:]]
+    if first.cells[0].value is None:
+        likely = f"{first.encoder} is probably the best, but these labels cannot tell how good it is"
+        return likely if others else f"These labels cannot tell how good {first.encoder} is", board.notes[-1]
     ends = interval(first.cells[0].low, first.cells[0].high)
     value = f"{percent(first.cells[0].value)}{NBSP}%"
     numbers = (

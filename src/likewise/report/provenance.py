@@ -12,7 +12,7 @@ MEASURE_DESCRIPTIONS = {
     "gallery (never one labelled similar), each by its best image, per query that has a similar one, then the mean; "
     "50 % is a coin toss. Models are ranked by it.",
     "ROC_AUC": "the chance that an image labelled similar scores above one labelled not similar. The latter are "
-    "mistakes of the models that contributed to the pool: compare it within a group only.",
+    "mostly candidates that contributing models rank high: compare it within a group only.",
     "AP": "average precision: the precision at the rank of each similar pair, averaged.",
     "macro / micro": "macro: one value per query that has both classes, then the mean; micro: all pairs in one list.",
     "P@k": "precision: labelled similar candidates in a model’s first k, as a share of k, over queries that have any.",

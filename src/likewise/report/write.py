@@ -46,6 +46,7 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
     mistakes = mistake_cards(tables.mistakes, tables.labels, encoders, thumbnails)
     differences, whole = against_best(tables.differences, board), _whole_catalog(tables)
     no_rank, facts = no_rank_note(tables.summary.pool.n_different), tables.summary.catalog
+    drawn = tables.pool_settings.get("design", "eds") != "eds"
     verdict = headline.headline_verdict(board, differences, name, no_rank)
     if whole is not None:
         verdict = catalog_verdict(whole, tables.whole_catalog_differences)
@@ -64,7 +65,8 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
         verdict=verdict,
         whole=whole,
         whole_notes=[] if facts is None else catalog_notes(facts),
-        eds_note=EDS_NOTE if tables.pool_settings.get("design", "eds") == "eds" else "",
+        eds_note="" if drawn else EDS_NOTE,
+        drawn=drawn,
         differences=differences,
         alike=[] if no_rank else not_significantly_worse(board, differences),
         no_rank=no_rank,

@@ -25,7 +25,7 @@ def drawn_and_fitted(by: str, seed: int) -> tuple[float, float, float]:
     means = []
     for weight in (1.0 / probability[chosen], np.ones(int(chosen.sum()))):
         fitted = fit_predictions(seen[chosen, None], query[chosen], label[chosen], weight, N_QUERIES, seed)
-        means.append(float(fitted.model.chance_of_pairs(seen[~chosen, None], query[~chosen]).mean()))
+        means.append(float(np.mean(fitted.model.chances_of_pairs(seen[~chosen, None], query[~chosen]))))
     return float(label[~chosen].mean()), means[0], means[1]
 
 

@@ -1,18 +1,27 @@
 """Intervals that foresee surprises, the order of models, and which estimates are shown by default."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
 from likewise.errors import LikewiseError
+from likewise.evaluation.estimates.apart import n_apart
+from likewise.evaluation.estimates.blocks import rank_block
 from likewise.evaluation.estimates.chances import Floats
 from likewise.evaluation.estimates.draw import LabelledDraw, round_counts
+from likewise.evaluation.estimates.estimate import estimate_catalog
 from likewise.evaluation.estimates.layout import catalog_layout
 from likewise.evaluation.estimates.linearised import CatalogEstimate, Corrections, label_corrections
 from likewise.evaluation.estimates.ordering import order_values, rank_best_first
-from likewise.evaluation.estimates.shown import shown_by_default
+from likewise.evaluation.estimates.shown import EstimateFacts, shown_by_default
+
+from .test_estimates import ENCODERS, N_ITEMS, Catalog
+from .test_estimates import N_QUERIES as N_QUERIES_OF_CATALOG
 
 N_QUERIES = 20
+N_LABELS = N_QUERIES_OF_CATALOG * 24
 
 
 def corrections(weight: float, label: Floats, chance: Floats) -> Corrections:
@@ -88,22 +97,64 @@ def test_weights_of_rounds_leave_totals_unbiased() -> None:
     assert off["of effective sizes"] > 3.0  # what weights do that depend on how earlier labels fell
 
 
+def facts(*, apart: float = 0.0, count_error: float = 0.02, foreseen_error: float = 0.03) -> EstimateFacts:
+    return EstimateFacts(apart, count_error, foreseen_error)
+
+
 def test_labels_drawn_for_finding_show_what_is_linear_in_them() -> None:
-    sharp = estimate(corrections(2.0, np.zeros(50), np.full(50, 0.1)), 1e-3)
-    blurred = estimate(corrections(500.0, np.zeros(50), np.full(50, 0.1)), 1e-2)
-    assert shown_by_default("P@10", sharp, "finding") and not shown_by_default("AP", sharp, "finding")
-    assert shown_by_default("AP", sharp, "comparing")
-    assert not shown_by_default("P@10", blurred, None)
+    assert shown_by_default("P@10", facts(), "finding") and not shown_by_default("AP", facts(), "finding")
+    assert shown_by_default("AP", facts(), "comparing") and shown_by_default("nDCG@10", facts(), None)
+    assert shown_by_default("P@10", facts(apart=0.1), None)
+    assert not shown_by_default("P@10", facts(apart=0.1), "finding")
+    assert not shown_by_default("P@10", facts(apart=0.2), "comparing")
+
+
+def test_ratios_inside_queries_need_the_number_of_similar_pairs() -> None:
+    vague = facts(count_error=0.15)
+    assert shown_by_default("P@10", vague, None)
+    assert not shown_by_default("AP", vague, None) and not shown_by_default("nDCG@10", vague, "comparing")
+
+
+def test_how_uncertain_an_estimate_is_does_not_decide_whether_it_is_shown() -> None:
+    """Little error is foreseen where no surprise has happened yet: a choice by it would be biased."""
+    assert shown_by_default("P@10", facts(foreseen_error=0.3), None)
 
 
 def test_what_hangs_on_pairs_far_down_is_shown_only_where_labels_leave_little_open() -> None:
-    vague = estimate(corrections(10.0, np.zeros(50), np.full(50, 0.1)), 2e-3)
-    assert 0.03 < vague.foreseen_error < 0.05
-    assert shown_by_default("AP", vague, "comparing") and shown_by_default("nDCG@10", vague, None)
     for measure in ("Recall@10", "ROC_AUC", 'ROC_AUC(average="micro")'):
-        assert not shown_by_default(measure, vague, None)
-        census = estimate(corrections(1.0, np.zeros(50), np.full(50, 0.1)), 2e-3)
-        assert shown_by_default(measure, census, None)
+        assert not shown_by_default(measure, facts(), None)
+        assert shown_by_default(measure, facts(foreseen_error=0.0), None)
+
+
+def test_a_model_whose_candidates_no_generator_lists_is_apart() -> None:
+    """The design follows `good` and `fair`; `other` has their order turned round."""
+    catalog = Catalog(4)
+    scores = catalog.ranked.scores
+    block = rank_block(np.concatenate([scores, -scores[:1]]), catalog.ranked.admissible)
+    drawn = catalog.draw(N_LABELS, 1)
+    blocks = [(np.arange(len(block.admissible)), block)]
+    found = estimate_catalog(lambda: blocks, [*ENCODERS, "other"], drawn, (5,), generators=[0, 1])
+    assert found.apart[:2].tolist() == [0.0, 0.0]
+    assert found.apart[2] < 0.9 < found.apart[3]
+    assert found.facts(3, "AP").apart == found.facts(3, "P@5").apart == found.apart[3]
+    assert not shown_by_default("P@5", found.facts(3, "P@5"), None)
+    census = catalog.draw(N_QUERIES_OF_CATALOG * (N_ITEMS - 1), 1)
+    everything = estimate_catalog(lambda: blocks, [*ENCODERS, "other"], census, (5,), generators=[0, 1])
+    assert everything.apart.max() == 0.0 and everything.facts(3, "ROC_AUC").count_error == 0.0
+
+
+def test_drawn_pairs_tell_how_far_a_model_is_apart_where_nobody_has_the_generators() -> None:
+    catalog, found = Catalog(4), []
+    best = catalog.ranked.rank[:2].min(axis=0)
+    rows = np.arange(N_QUERIES_OF_CATALOG)
+    for seed in range(20):
+        drawn = catalog.draw(N_LABELS, seed)
+        ranked = replace(drawn, best_rank=best[drawn.query, drawn.unit].astype(np.float64))
+        exact = n_apart(catalog.ranked, ranked, rows, [0, 1], 5)
+        found.append((n_apart(catalog.ranked, ranked, rows, None, 5) - exact) / (5 * N_QUERIES_OF_CATALOG))
+    assert exact[2] > 0.2 * 5 * N_QUERIES_OF_CATALOG and exact[:2].tolist() == [0.0, 0.0]
+    np.testing.assert_allclose(np.mean(found, axis=0), 0.0, atol=0.04)
+    assert n_apart(catalog.ranked, drawn, rows, None, 5).tolist() == [0.0, 0.0, 0.0]
 
 
 def rows(shown: dict[tuple[str, str], bool]) -> pl.DataFrame:
@@ -123,8 +174,10 @@ def test_the_board_says_what_it_leaves_out_and_why_a_higher_value_stands_below()
     assert order.endswith("so a higher AP may stand below a lower one.")
     assert catalog_layout(rows({}).with_columns(place=3 - pl.col("place"))).notes == []
     hidden = catalog_layout(rows({("a", "AP"): False, ("b", "AP"): False}))
-    assert (hidden.measures, hidden.encoders) == (["P@5"], ["b", "a"])
-    assert len(hidden.notes) == 2 and hidden.notes[1].endswith("without bias: AP.")
+    assert (hidden.measures, hidden.encoders) == (["P@5"], ["a", "b"])  # in the order by AP
+    assert len(hidden.notes) == 1 and hidden.notes[0].endswith("without bias: AP.")
+    turned = catalog_layout(rows({("a", "AP"): False}).with_columns(place=3 - pl.col("place")))
+    assert turned.encoders == ["b", "a"] and "most likely right, by AP:" in turned.notes[0]
     one = catalog_layout(rows({("b", "AP"): False}))
     assert one.measures == ["P@5", "AP"] and one.notes[-1].endswith("AP of b.")
     with pytest.raises(LikewiseError, match="run `likewise evaluate` again"):

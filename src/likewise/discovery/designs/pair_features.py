@@ -118,10 +118,10 @@ class PairFeatures:
     def _of_query(self, row: int, unit: Ints) -> Vectors:
         first, last = np.searchsorted(self.labelled.query, [row, row + 1])
         known, label = self.labelled.unit[first:last], self.labelled.label[first:last]
-        own = unit[:, None] == known[None, :]
+        own = known[:, None] == unit[None, :]
         score = np.stack([view.scores(row, unit) for view in self.views])
         mean, spread = score.mean(axis=1, keepdims=True), np.maximum(score.std(axis=1, keepdims=True), np.float32(1e-6))
-        between = np.stack([view.between(unit, known) for view in self.views])
+        between = np.stack([view.between(known, unit) for view in self.views])
         like = _nearest(between, own, label == 1, score)
         unlike = _nearest(between, own, label == 0, np.broadcast_to(mean, score.shape))
         nearness = np.stack([score, like, unlike], axis=1)  # COLUMNS_PER_VIEW of each
@@ -130,8 +130,8 @@ class PairFeatures:
         columns: list[Vectors | Floats] = [*((nearness - mean[:, None]) / spread[:, None]).reshape(-1, len(unit))]
         columns += [*every, every.min(axis=0), every.mean(axis=0), np.log(reciprocal)]
         columns += [*self._other_queries(row, unit), self._other_way_round(row, unit), *self._related(row, unit)]
-        similar = np.where(own & (label == 1), -1.0, 0.0).sum(axis=1) + label.sum()
-        asked = len(label) - own.sum(axis=1)
+        similar = label.sum() - label @ own
+        asked = len(label) - own.sum(axis=0)
         columns.append(np.log((similar + 0.5) / (asked - similar + 2.0)))
         return np.stack(columns, axis=1).astype(np.float32)
 
@@ -184,12 +184,14 @@ def slices_by_row(rows: Ints) -> Iterator[tuple[int, slice]]:
 def _nearest(between: Vectors, own: NDArray[np.bool_], kind: NDArray[np.bool_], default: Vectors) -> Vectors:
     """The largest similarity to a labelled candidate of this kind other than the pair's own, at least `default`.
 
-    `between` are similarities in every view (views, candidates, labelled).
+    `between` are similarities in every view (views, labelled, candidates).
     """
     if not kind.any():
         return default
-    others = np.where(own[:, kind], np.float32(-np.inf), between[:, :, kind])
-    return np.asarray(np.maximum(others.max(axis=2), default), dtype=np.float32)
+    others = between[:, kind]
+    if own[kind].any():
+        others = np.where(own[kind], np.float32(-np.inf), others)
+    return np.asarray(np.maximum(others.max(axis=1), default), dtype=np.float32)
 
 
 def _relations(query_units: Ints, n_units: int, labelled: LabelledPairs) -> NDArray[np.int8]:

@@ -137,6 +137,7 @@ def _whole_catalog(
         one_per_item=bundle.card["pool"]["unit"] == ITEMS,
         update_rounds=bundle.card["pool"].get("update_rounds", ()),
         purpose=bundle.card["pool"].get("purpose"),
+        generators=bundle.generators,
     )
     return None if found is None else found.tables(design)
 

@@ -26,7 +26,7 @@ round with certainty stand for themselves.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -47,7 +47,8 @@ class LabelledDraw:
 
     `weight` takes the place of 1 / probability, `spread` that of (1 - probability) / probability^2 in variances. Sorted
     by query and unit, each pair once. `queries` are the rows of the catalog's queries that have a label at all,
-    and `query` counts among them.
+    and `query` counts among them. `best_rank` is the generators' best of each pair, infinite where none lists it, if
+    that is known.
     """
 
     queries: Ints
@@ -56,6 +57,7 @@ class LabelledDraw:
     weight: Floats
     spread: Floats
     label: Floats
+    best_rank: Floats | None = None
 
     @staticmethod
     def of_rounds(
@@ -112,7 +114,7 @@ def labelled_draw(
     first = pl.col("round").is_in([FIRST_ROUND, *update_rounds])
     alike = ["round", "picked", pl.when(first).then("row")]
     rows = (
-        pool.select("query", "candidate", "probability", "round", picked=pl.col("generator") == PICKED)
+        pool.select("query", "candidate", "probability", "round", "rank", picked=pl.col("generator") == PICKED)
         .join(pl.DataFrame({"query": queries, "row": np.arange(len(queries))}), on="query")
         .join(pl.DataFrame({"candidate": gallery, "unit": units.unit_of_image}), on="candidate")
         .join(labels.select("query", "candidate", "label"), on=["query", "candidate"], how="left")
@@ -123,7 +125,7 @@ def labelled_draw(
     kept, place = np.unique(rows["row"].to_numpy(), return_inverse=True)
     counted = (~pl.col("picked")).sum()  # how many were picked must not decide what a round counts
     sizes = rows.group_by("round").agg(len=counted).sort("round")
-    return LabelledDraw.of_rounds(
+    drawn = LabelledDraw.of_rounds(
         kept.astype(np.int64),
         place.astype(np.int64),
         rows["unit"].to_numpy().astype(np.int64),
@@ -133,6 +135,9 @@ def labelled_draw(
         round_counts(sizes["len"].to_list(), purpose),
         np.flatnonzero(sizes["round"].is_in(list(update_rounds)).to_numpy()).tolist(),
     )
+    if pool["rank"].is_null().all():  # of files that do not say
+        return drawn
+    return replace(drawn, best_rank=rows["rank"].cast(pl.Float64).fill_null(np.inf).to_numpy())
 
 
 def round_counts(sizes: Sequence[float], purpose: Purpose | None) -> list[float]:

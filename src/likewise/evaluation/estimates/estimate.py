@@ -1,11 +1,12 @@
 """Estimates for the whole catalog: labels drawn with known probabilities and vectors in, values with intervals out."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.evaluation.estimates.apart import n_apart
 from likewise.evaluation.estimates.blocks import RankedBlock
 from likewise.evaluation.estimates.catalog_measures import ExpectedMeasure
 from likewise.evaluation.estimates.chances import Expectation, Floats, Ints
@@ -23,6 +24,7 @@ from likewise.evaluation.estimates.listed_pairs import ListedChances, ListedPair
 from likewise.evaluation.estimates.micro import SAMPLE_ENTRIES, score_edges
 from likewise.evaluation.estimates.ordering import order_values
 from likewise.evaluation.estimates.prediction import fit_predictions, pair_features, with_labels
+from likewise.evaluation.estimates.shown import EstimateFacts
 
 Blocks = Callable[[], Iterable[tuple[Ints, RankedBlock]]]
 
@@ -41,6 +43,14 @@ class CatalogEstimates:
     """How many labels without the judge would tell P@k as closely, per label with it: median over encoders."""
     foretold: Sequence[Mapping[str, float]] = ()
     """Every measure of every encoder by the closer chances of `listed_pairs`, uncorrected; none without these."""
+    apart: Floats = field(default_factory=lambda: np.empty(0))
+    """Of every encoder, the share of its first candidates that no generator has among its first: see `shown.py`."""
+    count_error: float = np.inf
+    """The foreseen standard error of the number of similar pairs, by labels alone, over that number."""
+
+    def facts(self, place: int, measure: str) -> EstimateFacts:
+        """What decides whether an encoder's estimate is shown."""
+        return EstimateFacts(float(self.apart[place]), self.count_error, self.by_encoder[place][measure].foreseen_error)
 
     def of_measure(self, measure: str) -> list[CatalogEstimate]:
         """The estimates of every encoder."""
@@ -59,23 +69,28 @@ def estimate_catalog(
     seed: int = 0,
     judge: JudgeAnswers | None = None,
     listed: ListedPairs | None = None,
+    generators: Sequence[int] | None = None,
 ) -> CatalogEstimates:
     """Two passes over the blocks: learn to predict from the drawn pairs, then predict and sum over all pairs.
 
-    With `listed` the encoders are ordered by closer predictions.
+    With `listed` the encoders are ordered by closer predictions. `generators` are the places of the encoders whose
+    ranks the design follows; without them the drawn pairs' own ranks must do.
     """
     answered, edges, closer = _learn(blocks, len(encoders), drawn, seed, judge, listed)
     corrections, none = answered.corrections, np.empty(0, dtype=np.int64)
     expected, foretold = CollectedMeasures(ks, edges), CollectedMeasures(ks, edges)
+    apart = np.zeros(len(encoders))
     for rows, block in blocks():
+        apart += n_apart(block, drawn, rows, generators, max(ks))
         mine = _of_rows(answered.query, rows)
         row, unit = answered.query[mine] - rows[0], answered.unit[mine]
         chances = answered.model.chances(pair_features(block), rows)
-        known = [with_labels(chance, block.admissible, row, unit, answered.chance[mine]) for chance in chances]
+        pairs = zip(chances, answered.chances, strict=True)
+        known = [with_labels(chance, block.admissible, row, unit, told[mine]) for chance, told in pairs]
         expected.add(block, known, row, unit)
         if closer is not None:
-            told = closer.chances(np.mean(chances, axis=0), rows)
-            foretold.add(block, [with_labels(told, block.admissible, row, unit, answered.chance[mine])], none, none)
+            told, answers = closer.chances(np.mean(chances, axis=0), rows), np.mean(answered.chances, axis=0)
+            foretold.add(block, [with_labels(told, block.admissible, row, unit, answers[mine])], none, none)
     found = [
         {name: estimate_measure(corrections, one) for name, one in by_measure.items()}
         for by_measure in expected.joined(corrections)
@@ -92,7 +107,15 @@ def estimate_catalog(
         answered.agreement,
         _label_equivalent(answered, [by_measure[f"P@{max(ks)}"] for by_measure in found]),
         [{name: one.uncorrected for name, one in by_measure.items()} for by_measure in uncorrected],
+        np.maximum(apart / (max(ks) * drawn.n_queries), 0.0),
+        _count_error(count, answered),
     )
+
+
+def _count_error(count: CatalogEstimate, answered: AnsweredPairs) -> float:
+    """A judge does not decide what is shown: where it finds few surprises, few have happened yet."""
+    by_labels = replace(count, corrections=answered.without_judge or count.corrections)
+    return by_labels.foreseen_error / count.value if count.value > 0.0 else np.inf
 
 
 def _label_equivalent(answered: AnsweredPairs, estimates: Sequence[CatalogEstimate]) -> float | None:

@@ -2,21 +2,21 @@
 
 People label the drawn pairs D. A judge answers those and the pairs J of a larger draw of its own, with inclusion
 probabilities of its own. A regression q on people's labels has the judge's answer as a further feature, for the pairs
-that it has answered: so the judge is calibrated on people. A second one, p, carries what q says to the pairs that the
-judge has not seen, from the encoders alone; each is told only answers other than the pair's own. Then
+that it has answered: so the judge is calibrated on people. p is the regression without it, and neither has seen the
+label of a pair that it corrects. What the labels correct without a judge, (1 / pi_D - 1) (y - p) over D, stands for
+y - p of all other pairs. With a judge that is taken apart into
 
-    sum over all pairs of p + sum over J of (q - p) / pi_J + sum over D of (y - q) / pi_D
+    y - q, for which (1 / pi_D - 1) (y - q) over D stands, and q - p, for which (q - p) / pi_J over J without D stands.
 
-is unbiased whatever the judge is worth: a biased one is corrected by the labels, a random one leaves the interval as it
-was, and a good one narrows it, because y - q is small and J is large. The expectation F of a curved measure is taken at
-the labels, at q where the judge has answered, and at p elsewhere, so that its derivative counts
-
-    (1 / pi_D - 1) (y - q) [in D] + ([in J] / pi_J - 1) (q - p)
-
-for every pair that was answered.
+Both are unbiased, whatever the judge is worth: a biased one is corrected by the labels, and a good one narrows the
+interval, because y - q is small and J is large. The expectation F of a curved measure and its derivative are taken
+where they are without a judge, so what it is off by does not depend on the judge: taken at q, F of a query with false
+alarms far down its list is worse than at p. A judge that tells nothing is left aside, and all is as without it: labels
+that a regression has not seen must be likelier with the judge's answers than without (LEAST_GAIN).
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -24,9 +24,10 @@ import numpy as np
 from likewise.evaluation.estimates.chances import Bools, Floats, Ints
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.evaluation.estimates.linearised import Corrections, label_corrections
-from likewise.evaluation.estimates.prediction import PairModel, Predictions, fit_predictions
+from likewise.evaluation.estimates.prediction import SHIFTS, PairModel, Predictions, fit_predictions
 from likewise.evaluation.micro_auc import micro_auc
 
+LEAST_GAIN = 2.0  # standard errors by which held-out labels must be likelier with a judge
 CUTS = 101  # of a judge's answers, tried between similar and not similar
 
 
@@ -46,12 +47,12 @@ class JudgeAnswers:
 
 @dataclass(frozen=True)
 class AnsweredPairs:
-    """Pairs about which more is known than the encoders predict: the chance each has, what they correct, and the model
-    that predicts all others."""
+    """Pairs about which more is known than the encoders predict: the chances each has (at each of SHIFTS, as the model
+    gives them), what they correct, and the model that predicts all others."""
 
     query: Ints
     unit: Ints
-    chance: Floats
+    chances: Sequence[Floats]
     corrections: Corrections
     model: PairModel
     without_judge: Corrections | None = None
@@ -68,12 +69,18 @@ class JudgeAgreement:
     roc_auc: float
     share: float
     kappa: float
+    tells_more: bool = True
+    """Whether it is used: labels are likelier with its answers."""
 
 
 def labelled_pairs(drawn: LabelledDraw, predictions: Predictions) -> AnsweredPairs:
     """People's labels alone."""
     return AnsweredPairs(
-        drawn.query, drawn.unit, drawn.label, label_corrections(drawn, predictions.unseen), predictions.model
+        drawn.query,
+        drawn.unit,
+        [drawn.label] * len(SHIFTS),
+        label_corrections(drawn, predictions.unseen),
+        predictions.model,
     )
 
 
@@ -82,37 +89,48 @@ def judged_and_labelled(
 ) -> AnsweredPairs:
     """Labels and a judge's answers; `features` are those of the judge's pairs, labelled ones among them."""
     place = find_pairs(judge, drawn)
+    agreement = _agreement(judge.answer[place], drawn.label, len(judge.query), seed)
     answer = np.where(np.isnan(judge.answer), np.nanmean(judge.answer), judge.answer)
     told = np.column_stack([features, answer])
     calibrated = fit_predictions(told[place], drawn.query, drawn.label, drawn.weight, drawn.n_queries, seed)
-    with_judge = calibrated.model.chance_of_pairs(told, judge.query)
-    with_judge[place] = calibrated.unseen
-    own = judge.probability > 0.0
-    inverse = np.divide(1.0, judge.probability, out=np.zeros(len(own)), where=own)
-    carried = fit_predictions(features, judge.query, with_judge, np.maximum(inverse, 1.0), drawn.n_queries, seed)
-    alone = predictions.model.chance_of_pairs(features, judge.query)
-    known = 1.0 - float((with_judge * (1.0 - with_judge)).sum() / (alone * (1.0 - alone)).sum())
-    model = carried.model.with_errors_of(predictions.model, 1.0 - min(max(known, 0.0), 1.0))
-    learned = with_judge - carried.unseen
-    missed, spread = (inverse - 1.0) * learned, inverse * (inverse - 1.0) * own * learned**2
-    seen, predicted = spread.copy(), spread.copy()
+    if not tells_more(drawn, calibrated.unseen, predictions.unseen):
+        alone = labelled_pairs(drawn, predictions)
+        return replace(alone, without_judge=alone.corrections, agreement=replace(agreement, tells_more=False))
+    outside = np.ones(len(judge.query), dtype=np.bool_)
+    outside[place] = False
+    inverse = np.divide(1.0, judge.probability, out=np.zeros(len(outside)), where=outside & (judge.probability > 0.0))
+    chances = predictions.model.chances_of_pairs(features, judge.query)
+    learned = np.mean(calibrated.model.chances_of_pairs(told, judge.query), axis=0) - np.mean(chances, axis=0)
+    missed, seen = inverse * learned, inverse * np.maximum(inverse - 1.0, 0.0) * learned**2
+    predicted, noise = seen.copy(), np.zeros(len(outside))
     labels = label_corrections(drawn, calibrated.unseen)
-    missed[place] += labels.missed
-    seen[place] += labels.seen_variance
-    noise = np.zeros(len(own))
-    noise[place] = labels.seen_noise
-    predicted[place] += _dispersion(drawn, calibrated.unseen) * labels.predicted_variance
-    chance = with_judge.copy()
-    chance[place] = drawn.label
+    missed[place], seen[place], noise[place] = labels.missed, labels.seen_variance, labels.seen_noise
+    predicted[place] = _dispersion(drawn, calibrated.unseen) * labels.predicted_variance
+    for chance in chances:
+        chance[place] = drawn.label
     return AnsweredPairs(
         judge.query,
         judge.unit,
-        chance,
+        chances,
         Corrections(judge.query, missed, seen, predicted, noise, drawn.n_queries),
-        model,
-        _scattered(label_corrections(drawn, predictions.unseen), place, len(own)),
-        _agreement(judge.answer[place], drawn.label, len(own), seed),
+        predictions.model,
+        _scattered(label_corrections(drawn, predictions.unseen), place, len(outside)),
+        agreement,
     )
+
+
+def tells_more(drawn: LabelledDraw, with_judge: Floats, without: Floats) -> bool:
+    """Whether labels that a model has not seen are likelier with the judge's answers, by more than chance may do.
+
+    A judge that tells nothing would still let the fit follow its noise; without this, and by queries, as all errors.
+    """
+    gain = _log_likelihood(drawn.label, with_judge) - _log_likelihood(drawn.label, without)
+    of_query = np.bincount(drawn.query, gain, drawn.n_queries)
+    return float(of_query.sum()) > LEAST_GAIN * sqrt(float((of_query**2).sum()))
+
+
+def _log_likelihood(label: Floats, chance: Floats) -> Floats:
+    return np.asarray(np.log(np.where(label == 1.0, chance, 1.0 - chance)))
 
 
 def _dispersion(drawn: LabelledDraw, predicted: Floats) -> float:

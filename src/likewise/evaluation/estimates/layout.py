@@ -1,7 +1,7 @@
 """How whole-catalog estimates are laid out for people: which measures, in which order models stand, what is left out.
 
-Models are ordered by AP: of all measures its order is most often that of the truth (docs/sampling.md). Where AP is not
-shown for every model, by P@k.
+Models are ordered by AP, shown or not: of all measures its order is most often that of the truth, also where labels
+cannot tell the value (docs/sampling.md). Where AP is not shown for every model, the main measure is P@k.
 """
 
 from dataclasses import dataclass
@@ -34,19 +34,23 @@ def catalog_layout(values: pl.DataFrame) -> CatalogLayout:
     n_encoders = values["encoder"].n_unique()
     measures = [name for name in kept if len(hidden[name]) < n_encoders]
     main = next((name for name in (str(AP), str(P @ largest)) if name in kept and not hidden[name]), str(P @ largest))
-    rows = values.filter(pl.col("measure") == main)
-    by = ["place"] if rows["place"].is_unique().all() else []  # not of results that were made one by one
-    ordered = rows.sort(*by, pl.col("value"), "encoder", descending=[*(False for _ in by), True, False])
-    others = [name for name in measures if name != main]
-    notes = [_order_note(main, ordered["value"].to_list()), _left_out(hidden, n_encoders)]
-    return CatalogLayout([main, *others], ordered["encoder"].to_list(), [note for note in notes if note])
+    ordered = values.filter(pl.col("measure") == (str(AP) if str(AP) in found else main)).sort("place", "encoder")
+    if not ordered["place"].is_unique().all():  # of results that were made one by one
+        ordered = values.filter(pl.col("measure") == main).sort("value", "encoder", descending=[True, False])
+    encoders, others = ordered["encoder"].to_list(), [name for name in measures if name != main]
+    shown = values.filter(pl.col("measure") == main, pl.col("shown"))
+    by_encoder = dict(shown.select("encoder", "value").iter_rows())
+    in_order = [by_encoder[encoder] for encoder in encoders if encoder in by_encoder]
+    notes = [_order_note(main, in_order), _left_out(hidden, n_encoders)]
+    return CatalogLayout([main, *others], encoders, [note for note in notes if note])
 
 
 def _order_note(main: str, values: list[float]) -> str:
     if values == sorted(values, reverse=True):
         return ""
+    by = "" if main == str(AP) else ", by AP"
     return (
-        f"Models stand in the order that is most likely right: for it, what chance can explain counts less than in the "
+        f"Models stand in the order that is most likely right{by}: for it, what chance can explain counts less than in the "
         f"values, so a higher {main} may stand below a lower one."
     )
 

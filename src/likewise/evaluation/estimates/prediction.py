@@ -10,7 +10,7 @@ and above it (SHIFTS), and whoever computes a curved measure takes the mean over
 models that have not seen them: the labels are dealt into FOLDS, and each fold is predicted from the others.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,14 +64,10 @@ class PairModel:
         logit += self.intercept - float(self.centre @ slopes) + self.effects[query_rows][:, None]
         return [expit(logit + shift * self.effect_errors[query_rows][:, None]) for shift in SHIFTS]
 
-    def chance_of_pairs(self, features: Floats, query: Ints) -> Floats:
-        """Of single pairs, rows of `features`; the mean over SHIFTS."""
+    def chances_of_pairs(self, features: Floats, query: Ints) -> list[Floats]:
+        """Of single pairs, rows of `features`, at each of SHIFTS."""
         logit = (features - self.centre) @ (self.weights / self.scale) + self.intercept + self.effects[query]
-        return _mean_chance(logit, self.effect_errors[query])
-
-    def with_errors_of(self, other: "PairModel", share: float) -> "PairModel":
-        """The same, with a share of another model's uncertainty about effects beside its own."""
-        return replace(self, effect_errors=np.sqrt(self.effect_errors**2 + share * other.effect_errors**2))
+        return [expit(logit + shift * self.effect_errors[query]) for shift in SHIFTS]
 
 
 @dataclass(frozen=True)

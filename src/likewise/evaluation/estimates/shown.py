@@ -1,27 +1,53 @@
 """Which whole-catalog estimates are shown by default: those that can be had without bias, with intervals that hold.
 
-P@k is linear in the labels and unbiased under every design. The other measures are ratios inside queries. Labels drawn
-for finding leave so few to the pairs that nobody expects to be similar that one of these can turn such a ratio: values
-are then off by several points (docs/sampling.md). Under any design a value is left out where the predicted chances
-foresee a large standard error from drawing: above MOST_UNCERTAIN; and above MOST_UNCERTAIN_FAR where a measure hangs on
-similar items far down the lists, of which few labels tell. Between the two, simulated intervals of Recall@k and ROC-AUC
-hold too seldom on one catalog and too often on another; and where little error is foreseen, they hold least, because it
-is foreseen where no surprise has happened yet. So these are shown only where nearly every pair is labelled.
+What is shown must not depend on how the draw turned out: little error is foreseen where no surprise has happened yet,
+so estimates picked by their foreseen error are biased, and their intervals hold too seldom. The rule looks at the
+design, and at what the labels of all pairs say together:
+
+* a model's first candidates, as many as the longest list that is measured has, must be among the first of the design's
+  generators: at most MOST_APART of them may stand in none of their lists of as many candidates as a query has labels.
+  Farther pairs are drawn so seldom that one of them stands for very many, the more seldom where rounds look for likely
+  pairs;
+* nDCG@k and AP, ratios inside queries, need the number of similar pairs: a standard error of drawing of at most
+  MOST_UNKNOWN of it is foreseen. Rounds that look for likely pairs leave too few labels to all others;
+* Recall@k and ROC-AUC hang on similar items far down the lists, of which few labels tell: they are shown only where
+  nearly every pair is labelled.
+
+docs/sampling.md has the simulations.
 """
 
+from dataclasses import dataclass
+
 from likewise.discovery.designs.adaptive import Purpose
-from likewise.evaluation.estimates.linearised import CatalogEstimate
 from likewise.evaluation.measures import parse_measure
 from likewise.evaluation.measures.precision import PrecisionAtK
 from likewise.evaluation.measures.recall import RecallAtK
 from likewise.evaluation.measures.roc_auc import RocAuc
 
-MOST_UNCERTAIN = 0.075
+MOST_APART: dict[Purpose | None, float] = {None: 0.15, "comparing": 0.15, "finding": 0.03}
+MOST_UNKNOWN = 0.1
 MOST_UNCERTAIN_FAR = 0.001
 
 
-def shown_by_default(measure: str, estimate: CatalogEstimate, purpose: Purpose | None) -> bool:
+@dataclass(frozen=True)
+class EstimateFacts:
+    """What decides whether an estimate is shown.
+
+    `apart`: the share of the model's first candidates that no generator has among its first, as many as a query has
+    labels. `count_error`: the foreseen standard error of the number of similar pairs, over that number.
+    `foreseen_error`: that of the estimate itself.
+    """
+
+    apart: float
+    count_error: float
+    foreseen_error: float
+
+
+def shown_by_default(measure: str, facts: EstimateFacts, purpose: Purpose | None) -> bool:
     """`purpose` is what the rounds of an adaptive design were drawn for."""
     parsed = parse_measure(measure)
-    limit = MOST_UNCERTAIN_FAR if isinstance(parsed, RecallAtK | RocAuc) else MOST_UNCERTAIN
-    return estimate.foreseen_error <= limit and (isinstance(parsed, PrecisionAtK) or purpose != "finding")
+    if isinstance(parsed, RecallAtK | RocAuc):
+        return facts.foreseen_error <= MOST_UNCERTAIN_FAR
+    if facts.apart > MOST_APART[purpose]:
+        return False
+    return isinstance(parsed, PrecisionAtK) or (purpose != "finding" and facts.count_error <= MOST_UNKNOWN)

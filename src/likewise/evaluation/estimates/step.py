@@ -53,7 +53,8 @@ DIFFERENCE_SCHEMA = pl.Schema(
 class JudgeFacts:
     """A machine judge behind the estimates: how far it agrees with people on labelled pairs, and what it was worth.
 
-    `labels_saved` is how many further labels would have told P@k as closely without it.
+    `labels_saved` is how many further labels would have told P@k as closely without it; a judge that is not `used` told
+    nothing that the encoders do not.
     """
 
     name: str
@@ -63,15 +64,19 @@ class JudgeFacts:
     agreement: float
     kappa: float
     labels_saved: int
+    used: bool = True
 
 
 def judge_sentence(judge: JudgeFacts) -> str:
     """Disclosed: which machine, how far it agrees with people, and what it was worth."""
+    worth = f"For P@k it saved about {judge.labels_saved:,} labels."
+    if not judge.used:
+        worth = "Its answers tell nothing that the encoders do not, and are left aside."
     return (
         f"A machine, {judge.name}, answered {judge.n_asked:,} pairs for these estimates; its answers are no labels. On "
         f"{judge.n_labelled:,} labelled pairs it agrees with people in "
         f"{100 * judge.agreement:.0f} % (Cohen's kappa {judge.kappa:.2f}; ROC-AUC of its answers "
-        f"{100 * judge.roc_auc:.0f} %). For P@k it saved about {judge.labels_saved:,} labels."
+        f"{100 * judge.roc_auc:.0f} %). {worth}"
     )
 
 
@@ -128,7 +133,8 @@ class PoolEstimates:
             return None
         agreed = found.judge
         saved = max(0, round(n * (found.label_equivalent - 1.0)))
-        return JudgeFacts(self.judge, agreed.n_asked, agreed.n_pairs, agreed.roc_auc, agreed.share, agreed.kappa, saved)
+        told = agreed.roc_auc, agreed.share, agreed.kappa, saved, agreed.tells_more
+        return JudgeFacts(self.judge, agreed.n_asked, agreed.n_pairs, *told)
 
 
 def estimate_pool(
@@ -144,8 +150,12 @@ def estimate_pool(
     judge: JudgeTable | None = None,
     update_rounds: Collection[int] = (),
     purpose: Purpose | None = None,
+    generators: Collection[str] = (),
 ) -> PoolEstimates | None:
-    """From a pool whose pairs were drawn; None before there are labels of both kinds for two queries."""
+    """From a pool whose pairs were drawn; None before there are labels of both kinds for two queries.
+
+    `generators` are the encoders whose ranks the design follows.
+    """
     units = catalog_units(query_gallery, one_per_item)
     asked = query_gallery
     drawn = labelled_draw(
@@ -160,7 +170,8 @@ def estimate_pool(
         answers = judge_answers(judge.rows, drawn, query_gallery.queries, query_gallery.gallery, units)
     blocks = partial(ranked_blocks, chosen, encoders, kept)
     listed = ListedPairs(kept, [_view(chosen[name], name, kept) for name in encoders])
-    found = estimate_catalog(blocks, encoders, drawn, ks, seed, answers, listed)
+    of_design = [encoders.index(name) for name in generators] if set(generators) <= set(encoders) else []
+    found = estimate_catalog(blocks, encoders, drawn, ks, seed, answers, listed, of_design)
     unit = "item" if one_per_item else "image"
     return PoolEstimates(found, kept, unit, None if judge is None else judge.note.name, purpose)
 
@@ -185,7 +196,7 @@ def _values(found: CatalogEstimates, purpose: Purpose | None) -> pl.DataFrame:
             one.standard_error,
             len(one.influence),
             found.n_labelled,
-            shown_by_default(measure, one, purpose),
+            shown_by_default(measure, found.facts(number, measure), purpose),
             places[measure][number],
         )
         for number, (encoder, by_measure) in enumerate(zip(found.encoders, found.by_encoder, strict=True))

@@ -35,6 +35,7 @@ def estimate_workspace(
         seed=seed,
         update_rounds=inputs.pool.update_rounds,
         purpose=settings.purpose,
+        generators=settings.generators,
         judge=usable_judge(workspace, encoders).judge,
     )
 

@@ -13,6 +13,7 @@ later, or looks twice a minute, has the same guarantee. docs/stopping.md has the
 """
 
 from dataclasses import dataclass
+from functools import cache
 from math import ceil, exp, inf, log, sqrt
 
 from scipy.stats import norm, t
@@ -73,6 +74,7 @@ def labels_needed(n_labels: int, error: float, drawing_error: float, wanted: flo
     return None if left <= 0.0 or drawing <= 0.0 else ceil(n_labels * drawing / left)
 
 
+@cache
 def _best_ratio(alpha: float) -> float:
     """x with x = log((x + 1) / alpha^2): information over mixing where the interval is narrowest."""
     ratio = -2.0 * log(alpha)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import aliased
 from likewise.labeling.store.clock import store_time_now
 from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.images import KEYS_PER_SELECT, ensure_images, free_ids, in_batches, insert_many
-from likewise.labeling.store.models import Image, Pair, Provenance
+from likewise.labeling.store.models import Event, Image, Pair, Provenance
 from likewise.labeling.store.project import add_log_entry, read_setting
 from likewise.labeling.votes import PAIR
 
@@ -19,15 +19,22 @@ PairKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class AddedPairs:
-    """How many pairs are new to the project, and how many known ones got another proposer."""
+    """How many pairs are asked from now on, how many were asked before and how many proposers were added.
+
+    `voted` counts those of the first that have votes already, from a file.
+    """
 
     added: int
     known: int
     provenance_added: int
+    voted: int = 0
 
     def __add__(self, other: "AddedPairs") -> "AddedPairs":
         return AddedPairs(
-            self.added + other.added, self.known + other.known, self.provenance_added + other.provenance_added
+            self.added + other.added,
+            self.known + other.known,
+            self.provenance_added + other.provenance_added,
+            self.voted + other.voted,
         )
 
 
@@ -46,11 +53,14 @@ def add_pairs_within(connection: Connection, pool: pl.DataFrame) -> tuple[AddedP
     before = set(connection.scalars(select(Pair.id).where(Pair.asked, Pair.asking == 0)))
     ids = ensure_pairs(connection, [(q, c, 0) for q, c in pairs.iter_rows()], asked=True, counts=True)
     mark_pairs_as_asked(connection, ids.values())
-    added = len(set(ids.values()) - before)
+    new = set(ids.values()) - before
+    added, voted = len(new), 0
+    for some in in_batches(sorted(new), KEYS_PER_SELECT):
+        voted += len(set(connection.scalars(select(Event.pair).where(Event.pair.in_(some)))))
     proposed = _add_provenance(connection, pool, ids) if "generator" in pool.columns else 0
     if added or proposed:
         add_log_entry(connection, f"{added} pairs were added, with {proposed} proposals by generators.")
-    return AddedPairs(added, len(ids) - added, proposed), list(ids.values())
+    return AddedPairs(added, len(ids) - added, proposed, voted), list(ids.values())
 
 
 def mark_pairs_as_asked(connection: Connection, pairs: Iterable[int]) -> None:

@@ -26,6 +26,12 @@ from sampling_estimates import (
 from sampling_finding import finding_table
 
 PAGE = Path(__file__).parent / "sampling.md"
+ESTIMATE_BLOCKS = {"sampling-materials": "materials", "sampling-wardrobe": "wardrobe", "sampling-large": "large"}
+ORDER_BLOCKS = {
+    "sampling-materials-order": "materials",
+    "sampling-wardrobe-order": "wardrobe",
+    "sampling-large-order": "large",
+}
 PLANS: dict[str, tuple[tuple[DrawnDesign, int, int, int], ...]] = {
     "materials": (("sampled", 40, 1000, 500), ("comparing", 40, 1000, 500), ("finding", 40, 1000, 500)),
     "wardrobe": (("sampled", 40, 1023, 500), ("comparing", 40, 1023, 500), ("finding", 40, 1023, 500)),
@@ -62,9 +68,9 @@ def main() -> None:
             for design, queries, labels, n in PLANS[name]
         ]
         done = [one for one in done if one.n]
-        if orders:
-            return {f"sampling-{name}-order": order_table(done)}
-        return {f"sampling-{name}": f"{coverage_sentence(done, MEASURES_SHOWN)}\n\n{estimates_table(done)}"}
+        blocks = ORDER_BLOCKS if orders else ESTIMATE_BLOCKS
+        text = order_table(done) if orders else f"{coverage_sentence(done, MEASURES_SHOWN)}\n\n{estimates_table(done)}"
+        return {block: text for block, catalog in blocks.items() if catalog == name}
 
     n_seeds = 2 if given.quick else 10
     catalogs: dict[str, Callable[[], Bench]] = {

@@ -50,8 +50,8 @@ def _order_note(main: str, values: list[float]) -> str:
         return ""
     by = "" if main == str(AP) else ", by AP"
     return (
-        f"Models stand in the order that is most likely right{by}: for it, what chance can explain counts less than in the "
-        f"values, so a higher {main} may stand below a lower one."
+        f"Models stand in the order that is most likely right{by}: for it, what chance can explain counts less than in "
+        f"the values, so a higher {main} may stand below a lower one."
     )
 
 

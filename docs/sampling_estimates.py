@@ -126,7 +126,7 @@ def _errors(found: CatalogEstimates, here: dict[str, Floats], every: dict[str, F
     errors = {}
     for name, always in every.items():
         if name == POSITIVES:
-            low, high = found.positives.interval(these_queries=True)  # as evaluate prints it
+            low, high = found.positives.count_interval()  # as evaluate prints it
             covers = float(low <= here[name][0] <= high)
             errors[name] = np.array([_row(found.positives, here[name][0], covers, EstimateFacts(0.0, 0.0, 0.0))])
             continue

@@ -51,6 +51,14 @@ def test_surprises_that_did_not_happen_count_half_and_many_that_did_speak_for_th
     assert estimate(often, slope).standard_error >= seen * 0.5
 
 
+def test_the_interval_of_a_number_is_about_its_logarithm() -> None:
+    one = estimate(corrections(10.0, np.zeros(50), np.full(50, 0.3)), 0.1, value=8.0)
+    low, high = one.count_interval()
+    straight = one.interval(these_queries=True)
+    assert low * high == pytest.approx(64.0) and 0.0 < straight[0] < low < 8.0 < straight[1] < high
+    assert estimate(corrections(10.0, np.zeros(50), np.full(50, 0.3)), 0.1, value=0.0).count_interval()[0] < 0.0
+
+
 def test_models_are_ordered_by_what_labels_can_tell_from_chance() -> None:
     rng = np.random.default_rng(1)
     predicted = np.array([0.3, 0.5, 0.7])

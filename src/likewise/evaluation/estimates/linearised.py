@@ -17,6 +17,7 @@ constants were chosen on a catalog of its own (docs/sampling.md).
 """
 
 from dataclasses import dataclass
+from math import exp, log
 
 import numpy as np
 
@@ -106,6 +107,13 @@ class CatalogEstimate:
         """At 95 %, of a value between 0 and 1 for queries like these."""
         value = min(max(self.value, 0.0), 1.0)
         return share_interval(value, self.standard_error, len(self.influence), PSEUDO_WEIGHT)
+
+    def count_interval(self) -> tuple[float, float]:
+        """At 95 %, of a number for these very queries: about its logarithm, as heavy labels make it too large."""
+        if self.value <= 0.0:
+            return self.interval(these_queries=True)
+        low, high = t_interval(log(self.value), self.drawing_error / self.value, len(self.influence))
+        return exp(low), exp(high)
 
     def minus(self, other: "CatalogEstimate") -> "CatalogEstimate":
         """The difference of two measures on the same queries and draws."""

@@ -216,7 +216,7 @@ def _differences(found: CatalogEstimates) -> pl.DataFrame:
 
 def _facts(found: CatalogEstimates, units: CatalogUnits, design: str, unit: str) -> CatalogFacts:
     n_queries = units.n_queries
-    low, high = found.positives.interval(these_queries=True)
+    low, high = found.positives.count_interval()
     similar = max(found.positives.value * n_queries, float(found.n_found))
     low, high = max(low * n_queries, float(found.n_found)), max(high * n_queries, float(found.n_found))
     return CatalogFacts(

@@ -123,12 +123,13 @@ def test_labels_come_with_the_share_of_the_query_that_was_answered() -> None:
     gallery = QueryGallery(["a", "b"], ["a", "b", "c", "d"], np.array([0, 1]), np.array([0, 1, 2, 2]))
     pool = pl.DataFrame(
         {"query": ["a", "a", "b"], "candidate": ["b", "d", "c"], "probability": [1.0, 0.5, 0.25], "round": [1, 1, 1]},
-    ).with_columns(generator=pl.lit(DRAWN))
+    ).with_columns(generator=pl.lit(DRAWN), rank=pl.Series([0, 3, None]))
     labels = pl.DataFrame({"query": ["a", "a", "b"], "candidate": ["d", "c", "a"], "label": [1, 0, 1]})
     found = labelled_draw(pool, labels, gallery.queries, gallery.gallery, catalog_units(gallery, one_per_item=True))
     assert found.queries.tolist() == [0]  # nothing of b's drawn pair is labelled; its other label is outside the design
     assert found.unit.tolist() == [2]  # c and d are one item
     assert found.weight.tolist() == [4.0]  # half of a's two pairs
+    assert found.best_rank is not None and found.best_rank.tolist() == [3.0]
     with pytest.raises(LikewiseError, match=r"but 3 of the pool's are not \(first: a and b, 1\.5\)"):
         labelled_draw(
             pool.with_columns(probability=pl.lit(1.5)),
@@ -156,6 +157,7 @@ def test_picked_pairs_that_a_round_takes_in_do_not_shift_an_estimate() -> None:
         parts = [(first, DRAWN, 15 / 60, 1), (missed, PICKED, 1.0, 2), (second, DRAWN, 10 / len(left), 2)]
         rows = [("q", names[one], kind, chance, number) for some, kind, chance, number in parts for one in some]
         pool = pl.DataFrame(rows, ["query", "candidate", "generator", "probability", "round"], orient="row")
+        pool = pool.with_columns(rank=pl.lit(None, pl.Int32))
         found = labelled_draw(pool, labels, gallery.queries, names, units)
         totals.append(float(found.weight @ found.label))
     error = np.std(totals) / np.sqrt(len(totals))
@@ -167,7 +169,9 @@ def test_a_round_counts_by_its_labels_and_a_later_one_shares_over_queries() -> N
     gallery = QueryGallery(["a", "b"], ["a", "b", "c", "d", "e"], np.array([0, 1]), np.arange(5))
     rows = [("a", "c", 1), ("a", "d", 1), ("b", "c", 1), ("b", "d", 1), ("a", "e", 2), ("b", "e", 2)]
     pool = pl.DataFrame(rows, schema=["query", "candidate", "round"], orient="row").with_columns(
-        generator=pl.lit("drawn"), probability=pl.when(pl.col("round") == 1).then(0.5).otherwise(0.25)
+        generator=pl.lit("drawn"),
+        probability=pl.when(pl.col("round") == 1).then(0.5).otherwise(0.25),
+        rank=pl.lit(None, pl.Int32),
     )
     labels = pool.head(5).select("query", "candidate", label=pl.Series([1, 0, 0, 1, 1]))
     found = labelled_draw(pool, labels, gallery.queries, gallery.gallery, catalog_units(gallery, one_per_item=True))

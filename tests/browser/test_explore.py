@@ -199,6 +199,9 @@ def test_a_lasso_on_the_map_selects_pictures(browser: Browser, site: Site) -> No
         page.goto(f"{site.url}/explore/map?encoder=colour&method=PCA&colour=category")
         ready(page)
         expect(page.locator("#list-title")).to_contain_text("In view: 24 images")
+        pixels = "map => map.getContext('2d').getImageData(0, 0, map.width, map.height).data"
+        coloured = f"{pixels}.filter((one, at) => at % 4 == 3 && one).length"
+        assert page.locator("#map").evaluate(coloured) > 24 * 10  # few points are large enough to be seen
         box = page.locator("#map").bounding_box()
         assert box is not None
         page.get_by_role("button", name="Lasso").click()

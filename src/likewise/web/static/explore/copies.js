@@ -98,7 +98,8 @@ function show() {
   const leaking = all.filter((group) => group.leaks.some(([name]) => name !== "item") && group.state !== "ignored").length;
   const ignored = all.filter((group) => group.state === "ignored").length;
   if (!kept.length) return tell(NONE[byId("show").value]);
-  return tell(`${kept.length.toLocaleString("en")} groups with ${images.toLocaleString("en")} images; ${leaking.toLocaleString("en")} cross a split or the two halves; ${ignored.toLocaleString("en")} ignored.`);
+  const counted = kept.length === 1 ? "1 group" : `${kept.length.toLocaleString("en")} groups`;
+  return tell(`${counted} with ${images.toLocaleString("en")} images; ${leaking.toLocaleString("en")} cross a split or the two halves; ${ignored.toLocaleString("en")} ignored.`);
 }
 
 function card(group) {

@@ -78,7 +78,8 @@ export class MapCanvas {
     const [across, down] = this.scale;
     const [left, top] = [width / 2 - this.view.x * across, height / 2 + this.view.y * down];
     const n = this.points.length / 2;
-    const size = Math.max(2, Math.min(7, Math.round((window.devicePixelRatio || 1) * (n > 20000 ? 1.6 : 2.4) * Math.sqrt(this.view.zoom))));
+    const side = Math.min(6, Math.max(1.6, 170 / Math.sqrt(n)));  // few points are large enough to be seen and hit
+    const size = Math.max(2, Math.min(7, Math.round((window.devicePixelRatio || 1) * side * Math.sqrt(this.view.zoom))));
     const inView = [];
     for (let place = 0; place < n; place += 1) {
       const x = (left + this.points[2 * place] * across) | 0;

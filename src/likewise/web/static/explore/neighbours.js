@@ -57,7 +57,8 @@ async function show() {
       showLists(reply.lists);
       const only = reply.lists.flatMap((list) => list.found).filter((one) => one.only).length;
       const alone = reply.lists.length > 1 ? ` ${only} found by one encoder only.` : "";
-      tell(`${reply.lists.map((list) => list.found.length).join(" + ")} items; the own item is left out.${alone}`);
+      const own = state.image ? "; the query's own item is left out" : "";
+      tell(`${reply.lists.map((list) => list.found.length).join(" + ")} items${own}.${alone}`);
     } else {
       showQuery(null);
       await browse(mine, true);

@@ -134,7 +134,7 @@ def method_rows() -> Iterator[Row]:
         "batch 32, 128 dimensions, RMSprop 1e-6, frozen batch norm, crops",
         "train check --preset paper",
         "the same",
-        "equal but for the trunk: BN-Inception is not to be had here (tests/test_published.py)",
+        "equal but for the trunk: no package has the weights of BN-Inception (tests/test_published.py)",
     )
     yield (
         "3.2, search and protocol",

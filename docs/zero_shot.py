@@ -1,6 +1,6 @@
 """The zero-shot table of `combiner.md`: a Combiner that learned from captioned photographs, asked about other data.
 
-    python docs/zero_shot.py --data FOLDER --work FOLDER [--text minilm] [--towers]
+    python docs/zero_shot.py --data FOLDER --work FOLDER [--text minilm] [--words | --towers]
 
 `FOLDER/captioned` are photographs with five captions each, `products` a shop's catalog, `emoji` drawn signs; the
 wardrobe is drawn here.  Towers, triplets and Combiner see the part `train` of the photographs; settings are chosen on
@@ -10,7 +10,7 @@ its part `validate` and on a catalog of another kind that no test uses (`FOLDER/
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from kept import made_once
 from marks import fill
-from zero_shot_pages import towers_blocks, zero_shot_blocks
+from zero_shot_pages import towers_blocks, words_blocks, zero_shot_blocks
 from zero_shot_plan import (
     ARM_SEEDS,
     ARMS,
@@ -29,10 +29,12 @@ from zero_shot_plan import (
     COMBINER_NAME,
     DIM,
     FIXED_WEIGHTS,
+    LINEAR,
     MINED,
     N_ITEMS,
     N_TRAIN,
     N_VALIDATE,
+    ONE_VECTOR,
     OTHER_PHOTOGRAPHS,
     PER_TASK,
     SEEDS,
@@ -42,6 +44,7 @@ from zero_shot_plan import (
     VALIDATION,
     WORD_SEEDS,
     WORD_STEPS,
+    WORD_TEMPLATES,
     StudyArm,
     TestSet,
 )
@@ -55,7 +58,7 @@ from likewise.conditional.image_text_features import ImageTextFeatures
 from likewise.conditional.methods import get_methods
 from likewise.conditional.mining.filters import FILTERS
 from likewise.conditional.mining.step import mine_triplets
-from likewise.conditional.protocol import ConditionalMethod
+from likewise.conditional.protocol import Composer, ConditionalMethod, Features
 from likewise.conditional.pseudo_words import SETTINGS as WORDS_SETTINGS
 from likewise.conditional.pseudo_words import read_pseudo_words
 from likewise.conditional.recall import recall_at_k
@@ -73,6 +76,17 @@ from likewise.synthetic import build_wardrobe
 from likewise.workspace import WARDROBE, WorkspaceFolder
 
 DOCS = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class OneVector:
+    """A Combiner by its query vector alone, as the search page uses it."""
+
+    combiner: Composer
+    name: str = ONE_VECTOR
+
+    def compose(self, reference: Features, condition: Features) -> Features:
+        return self.combiner.compose(reference, condition)
 
 
 def workspace_of(name: str, data: Path, work: Path) -> WorkspaceFolder:
@@ -176,32 +190,39 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
     ]
     chosen = max(choices, key=lambda row: sum(row["Combiner"].values()))
     arm = next(each for each in ARMS if each.name == chosen["arm"])
-    compared = compare_towers(photographs, learning, data, work)
     folders = [
-        combiner_of(photographs, tower, work, f"seed{seed}", arm.triplets, replace(arm.settings, seed=seed))
+        combiner_of(
+            photographs, tower, work, f"{file_name(arm.name)}-{seed}", arm.triplets, replace(arm.settings, seed=seed)
+        )
         for seed, tower in zip(SEEDS, towers, strict=True)
     ]
-    words = [words_of(photographs, towers[seed], work, seed) for seed in WORD_SEEDS]
     found = {
         test.title: stored(work, f"test {test.title}", partial(measured, test, towers, folders, data, work))
         for test in TESTS
     }
-    said = {
-        test.title: stored(work, f"words {test.title}", partial(measured_words, test, towers, words, data, work))
-        for test in TESTS
-    }
     learned = [read_two_tower_config(work / f"tower{seed}").about for seed in SEEDS]
     return {
-        "tables": {title: [*each["rows"], *said[title]] for title, each in found.items()},
+        "tables": {title: each["rows"] for title, each in found.items()},
         "differences": {title: each["differences"] for title, each in found.items()},
+        "one_vector": {title: each["one_vector"] for title, each in found.items()},
         "choices": choices,
-        "compared": compared,
-        "weights": stored(work, "weights", partial(fixed_weights, towers[0], data, work)),
         "chosen": chosen,
         "n_validate": n_validate,
         "towers": [{**each["held_out"], "n_images": each["n_images"]} for each in learned],
         "best_steps": [read_combiner(folder).about["best_step"] for folder in folders],
         "text": text,
+    }
+
+
+def words_alone(data: Path, work: Path, text: str) -> dict[str, Sequence[dict[str, Any]]]:
+    """The rows of pseudo-words, by test set."""
+    photographs = workspace_of("captioned", data, work)
+    learning = learning_settings(text)
+    towers = [tower_of(photographs, work, f"tower{seed}", replace(learning, seed=seed)) for seed in WORD_SEEDS]
+    words = [words_of(photographs, tower, work, seed) for seed, tower in zip(WORD_SEEDS, towers, strict=True)]
+    return {
+        test.title: stored(work, f"words {test.title}", partial(measured_words, test, towers, words, data, work))
+        for test in TESTS
     }
 
 
@@ -249,26 +270,28 @@ def measured(
     """The rows of one test set over seeds, and how the Combiner differs from the others in pairs."""
     workspace = workspace_of(test.workspace, data, work)
     templates = templates_of(workspace, test)
-    combiners = [[ComposerMethod(read_combiner(folder, COMBINER_NAME))] for folder in folders]
+    combiners = [[trained(folder), ComposerMethod(OneVector(read_combiner(folder)))] for folder in folders]
     results = [score(workspace, *each, templates) for each in zip(towers, combiners, strict=True)]
     others = [name for name in results[0] if name != COMBINER_NAME]
     return {
         "rows": recall_over_seeds("tower", results).to_dicts(),
         "differences": differences_over_seeds(results, COMBINER_NAME, others).to_dicts(),
+        "one_vector": differences_over_seeds(results, ONE_VECTOR, ["image + text"]).to_dicts(),
     }
 
 
 def measured_words(
     test: TestSet, towers: Sequence[TwoTower], words: Sequence[Path], data: Path, work: Path
 ) -> list[dict[str, Any]]:
-    """The rows of pseudo-words, over the seeds that have them."""
+    """The rows of pseudo-words and of image + text on the same templates."""
     workspace = workspace_of(test.workspace, data, work)
-    templates = templates_of(workspace, test)
-    found = [
-        score_templates(templates, ImageTextFeatures.load(workspace, tower, templates), [read_pseudo_words(folder)])
-        for tower, folder in zip(towers, words, strict=False)
-    ]
-    return recall_over_seeds("tower", found).to_dicts() if found else []
+    templates = templates_of(workspace, test).filter(pl.col("template") < WORD_TEMPLATES)
+    found = []
+    for tower, folder in zip(towers, words, strict=True):
+        tower.encode(workspace, workers=1)
+        methods = [*get_methods(("image+text",), workspace, tower), read_pseudo_words(folder)]
+        found.append(score_templates(templates, ImageTextFeatures.load(workspace, tower, templates), methods))
+    return recall_over_seeds("tower", found).to_dicts()
 
 
 def study_row(
@@ -296,10 +319,10 @@ def study_row(
 def tower_row(
     name: str, settings: TwoTowerSettings, photographs: WorkspaceFolder, data: Path, work: Path
 ) -> dict[str, Any]:
-    """A tower and the Combiner of the first arm above it, on both validation sets."""
+    """A tower and a linear Combiner above it, on both validation sets."""
     place = list(TOWERS).index(name)
     tower = tower_of(photographs, work, f"tower0{f'-{place}' if place else ''}", settings)
-    folder = combiner_of(photographs, tower, work, f"tower{place}", ARMS[0].triplets, ARMS[0].settings)
+    folder = combiner_of(photographs, tower, work, f"tower{place}", LINEAR.triplets, LINEAR.settings)
     return {"tower": name, **validation_scores(tower, [trained(folder)], data, work)}
 
 
@@ -341,7 +364,11 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--text", default="minilm", help="the sentence encoder: minilm, or a folder")
     parser.add_argument("--towers", action="store_true", help="the tables of towers and of fixed weights, and no other")
+    parser.add_argument("--words", action="store_true", help="the table of pseudo-words, and no other")
     asked = parser.parse_args()
+    if asked.words:
+        fill(DOCS / "combiner.md", words_blocks(words_alone(asked.data, asked.work, asked.text)))
+        return
     if asked.towers:
         fill(DOCS / "combiner.md", towers_blocks(towers_alone(asked.data, asked.work, asked.text)))
         return

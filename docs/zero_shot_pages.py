@@ -8,7 +8,7 @@ from marks import paragraph
 AVERAGE = "average"
 DRAWN = "Drawn wardrobe"
 COMBINER, SUM, TEXT = "Combiner", "image + text", "text only"
-TEXT_ALONE = "pseudo-word (text alone)"
+UNTRAINED = "soft minimum"
 
 
 def zero_shot_blocks(found: dict[str, Any]) -> dict[str, str]:
@@ -19,7 +19,11 @@ def zero_shot_blocks(found: dict[str, Any]) -> dict[str, str]:
         "combiner-zero-shot-tasks": _tasks(found["tables"]),
         "combiner-zero-shot-training": paragraph(_training(found)),
         "combiner-zero-shot-choices": _choices(found),
-    } | towers_blocks(found)
+    }
+
+
+def words_blocks(tables: dict[str, Sequence[dict[str, Any]]]) -> dict[str, str]:
+    return {"combiner-zero-shot-words": _table(tables)}
 
 
 def towers_blocks(found: dict[str, Any]) -> dict[str, str]:
@@ -65,8 +69,27 @@ def _headline(found: dict[str, Any]) -> str:
         f"{len(found['tables']) - 1} real sets, and above it by the paired difference (same templates, same towers) on "
         f"{real_above} of them. By its average Recall@1, in percent and with intervals over templates and "
         f"{_seeds(found)} seeds, it is {', and '.join(verdicts)}. The paired difference from image + text is "
-        f"{', and '.join(pairs)}. {_conclusion(found, min(real_above, real_apart))}"
+        f"{', and '.join(pairs)}. {_conclusion(found, min(real_above, real_apart))} {_shares(found)}"
     )
+
+
+def _shares(found: dict[str, Any]) -> str:
+    """What the form gives without training, and what training gives."""
+    learned, formed = [], []
+    for title, rows in found["differences"].items():
+        averages = _averages(found["tables"][title])
+        learned.append(f"{title.lower()} {_signed(_difference(rows, UNTRAINED))}")
+        formed.append(f"{title.lower()} {_percent(averages[UNTRAINED])}")
+    return (
+        f"A part of it is the form: untrained, the soft minimum of both cosines has {'; '.join(formed)}. What training "
+        f"on mined captions adds to that: {'; '.join(learned)}. Its one query vector, which search uses, differs from "
+        f"image + text by {_one_vector(found)}."
+    )
+
+
+def _one_vector(found: dict[str, Any]) -> str:
+    """In pairs, by test set."""
+    return "; ".join(f"{title.lower()} {_signed(_difference(rows))}" for title, rows in found["one_vector"].items())
 
 
 def _conclusion(found: dict[str, Any], n_sets: int) -> str:
@@ -110,6 +133,8 @@ def _differences(found: dict[str, Any]) -> str:
     lines = ["| Combiner minus | " + " | ".join(tables) + " |", "|---|" + "---|" * len(tables)]
     for other in others:
         lines.append(f"| {other} | " + " | ".join(_signed(_difference(rows, other)) for rows in tables.values()) + " |")
+    one = " | ".join(_signed(_difference(rows)) for rows in found["one_vector"].values())
+    lines.append(f"| *one query vector minus* {SUM} | {one} |")
     return "\n".join(lines)
 
 
@@ -126,8 +151,7 @@ def _table(tables: dict[str, Sequence[dict[str, Any]]]) -> str:
     methods = list(next(iter(averages.values())))
     lines = ["| method | " + " | ".join(tables) + " |", "|---|" + "---|" * len(tables)]
     for method in methods:
-        once = ", one training" if averages[next(iter(tables))][method]["n_seeds"] == 1 else ""
-        lines.append(f"| {method}{once} | " + " | ".join(_cell(averages[title][method]) for title in tables) + " |")
+        lines.append(f"| {method} | " + " | ".join(_cell(averages[title][method]) for title in tables) + " |")
     chances = [averages[title][methods[0]] for title in tables]
     lines.append("| *chance* | " + " | ".join(f"{100 * row['chance']:.1f}" for row in chances) + " |")
     lines.append("| *templates* | " + " | ".join(f"{row['n']:,}" for row in chances) + " |")
@@ -136,7 +160,7 @@ def _table(tables: dict[str, Sequence[dict[str, Any]]]) -> str:
 
 def _tasks(tables: dict[str, Sequence[dict[str, Any]]]) -> str:
     there = {row["method"] for rows in tables.values() for row in rows}
-    methods = [method for method in (SUM, "late fusion", COMBINER, TEXT_ALONE) if method in there]
+    methods = [method for method in (SUM, "late fusion", UNTRAINED, COMBINER) if method in there]
     lines = ["| templates | task | " + " | ".join(methods) + " |", "|---|---|" + "---|" * len(methods)]
     for title, rows in tables.items():
         for task in dict.fromkeys(row["task"] for row in rows):

@@ -4,19 +4,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from likewise.conditional.templates.workspace_annotations import AnnotationOptions
-from likewise.conditional.training import LINEAR_SETTINGS, TrainingSettings
+from likewise.conditional.training import CONJUNCTIVE_SETTINGS, LINEAR_SETTINGS, TrainingSettings
 
-COMBINER_NAME = "Combiner"
+COMBINER_NAME, ONE_VECTOR = "Combiner", "Combiner, one query vector"
 CAPTIONED, OTHER_PHOTOGRAPHS = "captioned", "photographs-test"
-N_ITEMS = {"stylists": 1500, "products": 2500, "emoji": 1600}
+N_ITEMS = {"stylists": 3000, "products": 5000, "emoji": 1600}
 """Of the larger catalogs, drawn at random, with one picture of each."""
 CAPTIONS = tuple(f"caption{number}" for number in range(1, 6))
 N_TRAIN, N_VALIDATE = 4000, 800
 SEEDS = (0, 1, 2, 3, 4)
 WORD_SEEDS = (0,)
 """Pseudo-words are trained once: their training runs through the whole sentence encoder."""
-TOWER_STEPS, DIM, N_TRIPLETS, PER_TASK, WORD_STEPS = 300, 256, 40_000, 1000, 60
-COMBINER = LINEAR_SETTINGS
+TOWER_STEPS, DIM, N_TRIPLETS, PER_TASK, WORD_STEPS = 300, 256, 40_000, 2000, 60
+WORD_TEMPLATES = 300
+"""Of each task that pseudo-words answer: each question is a sentence of its own."""
+COMBINER = CONJUNCTIVE_SETTINGS
 GATED = TrainingSettings(
     steps=400,
     learning_rate=1e-3,
@@ -38,12 +40,13 @@ class StudyArm:
     settings: TrainingSettings = COMBINER
 
 
+LINEAR = StudyArm("linear, temperature 0.5", settings=LINEAR_SETTINGS)
 ARMS = (
-    StudyArm("linear, filter none, 40,000 triplets, own negatives too, temperature 0.5, learning rate 0.0005"),
+    StudyArm("conjunctive, filter none, 40,000 triplets, own negatives too, temperature 1, learning rate 0.0005"),
     StudyArm("filter genecis", "genecis"),
     StudyArm("2,000 triplets", "none2"),
     StudyArm("loss: the batch alone", settings=replace(COMBINER, negatives_per_triplet=0)),
-    StudyArm("loss: temperature 0.1", settings=replace(COMBINER, temperature=0.1)),
+    LINEAR,
     StudyArm("gated, filter genecis, the batch alone, temperature 0.1, learning rate 0.001", "genecis", GATED),
 )
 MINED = {
@@ -60,11 +63,11 @@ TOWERS: dict[str, dict[str, Any]] = {
     "last features of EfficientNet-Lite0": {"base": "efficientnet-lite0"},
     "all stages of EfficientNet-Lite1": {"base": "efficientnet-lite1?pooling=stages"},
 }
-"""Towers that are compared on the validation sets, with the Combiner of the first arm; the first is used."""
+"""Towers that are compared on the validation sets, with a linear Combiner; the first is used."""
 ARM_SEEDS = SEEDS[:1]
 FIXED_WEIGHTS = (30, 40, 50, 60, 70, 80)
 """Of the text, in percent."""
-BASELINES = ("image", "text", "image+text", "image+text:unscaled", "late-fusion")
+BASELINES = ("image", "text", "image+text", "image+text:unscaled", "late-fusion", "soft-minimum")
 WORDS = ("focus_object", "change_object")
 
 

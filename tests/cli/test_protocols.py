@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from likewise.cli.tables import rounded_p
 from likewise.encoders.storage.reading import read_vectors
 from likewise.evaluation.bundles.bundle import open_bundle
 from likewise.evaluation.ranking import MAIN
@@ -128,3 +129,10 @@ def test_measures_are_chosen_by_name_and_renewed_with_the_report(
     again = pl.read_parquet(labelled.results_folder / "discovery.parquet")
     assert set(again["measure"]) == {"R_Precision", str(MAIN)}
     assert "R_Precision" in labelled.report_file.read_text()
+
+
+def test_no_p_is_printed_as_zero() -> None:
+    assert [rounded_p(p) for p in (0.0, 1e-9, 0.0004999, 0.0005, 0.04321, 1.0)] == [
+        *("< 0.001", "< 0.001", "< 0.001"),
+        *("0.001", "0.043", "1.000"),
+    ]

@@ -117,7 +117,12 @@ def p_value(row: dict[str, Any], of: str = "") -> str:
     """The exact p where every order of the models could be counted, otherwise the t approximation."""
     exact, approximate = row[f"{of}p_exact"], row[f"{of}p_value"]
     p = approximate if exact is None else exact
-    return "–" if p is None else f"{p:.3f}"
+    return "–" if p is None else rounded_p(p)
+
+
+def rounded_p(p: float) -> str:
+    """To three digits; no p is zero."""
+    return "< 0.001" if p < 0.0005 else f"{p:.3f}"
 
 
 def budget_by_k_table(budget: pl.DataFrame) -> Table:

@@ -5,7 +5,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from likewise.cli.console import console, echo, echo_json, escape, to_records
-from likewise.cli.tables import change_with_interval, percent
+from likewise.cli.tables import change_with_interval, percent, rounded_p
 from likewise.training.ablation import AblationResult
 from likewise.training.differences import MAIN
 from likewise.training.report.ablation import EMBEDDING, setting_name, write_ablation_page
@@ -26,7 +26,7 @@ def print_ablation(done: AblationResult, workspace: str, *, as_json: bool) -> No
         change = ""
         if row["difference"] is not None:
             change = change_with_interval(row["difference"], row["difference_low"], row["difference_high"])
-        p = "" if row["p_holm"] is None else f"{row['p_holm']:.3f}"
+        p = "" if row["p_holm"] is None else rounded_p(row["p_holm"])
         margin = "" if row["low"] is None else f" ±{percent((row['high'] - row['low']) / 2)}"
         name = setting_name(row["factor"], row["setting"])
         shown.add_row(escape(row["method"]), escape(name), f"{percent(row['value'])}{margin}", change, p)

@@ -222,7 +222,7 @@ def _print_results(results: "pl.DataFrame", kind: str) -> None:
     from rich.box import SIMPLE
     from rich.table import Table
 
-    from likewise.cli.tables import change_with_interval, print_few_queries, with_interval
+    from likewise.cli.tables import change_with_interval, print_few_queries, rounded_p, with_interval
     from likewise.training.learned_cards import HELD_OUT
 
     here = results.filter(pl.col("unseen") == kind)
@@ -232,7 +232,7 @@ def _print_results(results: "pl.DataFrame", kind: str) -> None:
     for header in ("model", measure, "learned minus this", "p (Holm)"):
         table.add_column(header, justify="left" if header == "model" else "right")
     for row in rows.iter_rows(named=True):
-        p = "" if row["p_holm"] is None else f"{row['p_holm']:.3f}"
+        p = "" if row["p_holm"] is None else rounded_p(row["p_holm"])
         gain = "" if row["p_holm"] is None else change_with_interval(row["gain"], row["gain_low"], row["gain_high"])
         table.add_row(escape(row["encoder"]), with_interval(row["value"], row["low"], row["high"]), gain, p)
     console().print(table)

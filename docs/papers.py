@@ -58,31 +58,46 @@ def change(row: dict[str, Any]) -> str:
     return f"{100 * row['difference']:+.1f} ({low:+.1f} to {high:+.1f}){' *' if row['significant'] else ''}"
 
 
-def ablation_table(found: dict[str, Any], sizes: Sizes) -> str:
-    """What is changed in heads over stored vectors, and what only a network that is trained whole has."""
-    head_run, trunk_run = found["head_ablation"], found["trunk_ablation"]
-    lines = [*ablation_lines(head_run, "a head"), *ablation_lines(trunk_run, "the network")]
-    heads, trunk = sizes.head_ablation, sizes.trunk_ablation
-    said = f"""The contrastive loss. A head over frozen efficientnet-lite0 at 96 pixels, on half of these photographs,
-    {heads["trials"]} trials, {heads["reruns"]} reruns of at most {heads["steps"]} steps; efficientnet-lite0 trained
-    whole at 32 pixels, on {sizes.ablation_classes} of these classes, {trunk["trials"]} trials, {trunk["reruns"]} reruns
-    of at most {trunk["steps"]} steps; half of the classes for the test. ± and intervals are 95 %; * significant over
-    reruns and test classes, after Holm's correction over the rows of a run. What matters most in a short training on
-    one set of photographs need not matter most in a long one."""
-    for trained, run in (("heads", head_run), ("networks", trunk_run)):
-        said += "".join(f" Of {trained}, {note}." for note in run["notes"])
-    head = ("trained", "setting", "learning rate", "MAP@R, sep.", "from the plan, points")
-    return f"{table(head, lines)}\n\n{paragraph(said)}"
+def head_ablation_table(run: dict[str, Any], sizes: Sizes) -> str:
+    """What is changed in heads over stored vectors."""
+    asked = sizes.head_ablation
+    said = f"""The contrastive loss with margins 0 and 0.5; a head over frozen efficientnet-lite0 at 96 pixels, on half
+    of these photographs, {asked["reruns"]} reruns of at most {asked["steps"]} steps; half of the classes for the test.
+    ± and intervals are 95 %; * significant over reruns and test classes, after Holm's correction over the rows. What
+    matters most in a short training on one set of photographs need not matter most in a long one."""
+    return ablation_table(run, said)
 
 
-def ablation_lines(run: dict[str, Any], trained: str) -> list[tuple[str, ...]]:
+def trunk_ablation_table(run: dict[str, Any], sizes: Sizes) -> str:
+    """What only a network that is trained whole has."""
+    asked = sizes.trunk_ablation
+    said = f"""The contrastive loss, efficientnet-lite0 trained whole at 32 pixels, on {sizes.ablation_classes} of
+    these classes; {asked["trials"]} trials, {asked["reruns"]} reruns of at most {asked["steps"]} steps; else as
+    above."""
+    return ablation_table(run, said)
+
+
+def ablation_table(run: dict[str, Any], said: str) -> str:
+    said += "".join(f" {note[0].upper()}{note[1:]}." for note in run["notes"])
+    head = ("setting", "learning rate", "MAP@R, conc.", "MAP@R, sep.", "from the plan, sep., points")
+    return f"{table(head, ablation_lines(run))}\n\n{paragraph(said)}"
+
+
+def ablation_lines(run: dict[str, Any]) -> list[tuple[str, ...]]:
+    main = [row for row in run["ablation"] if row["measure"] == MAIN]
+    conc = {(row["factor"], row["setting"]): row for row in main if row["embedding"] == CONCATENATED}
     lines: list[tuple[str, ...]] = []
-    for row in [row for row in run["ablation"] if row["measure"] == MAIN and row["embedding"] == SEPARATED]:
+    for row in [row for row in main if row["embedding"] == SEPARATED]:
         name = f"{row['factor']}: {row['setting']}" if row["factor"] else row["setting"]
-        margin = "" if row["low"] is None else f" ± {100 * (row['high'] - row['low']) / 2:.1f}"
         rate = "–" if row["lr"] is None else f"{row['lr']:g}"
-        lines.append((trained, name, rate, f"{percent(row['value'])}{margin}", change(row)))
+        both = (with_margin(each) for each in (conc[row["factor"], row["setting"]], row))
+        lines.append((name, rate, *both, change(row)))
     return lines
+
+
+def with_margin(row: dict[str, Any]) -> str:
+    margin = "" if row["low"] is None else f" ± {50 * (row['high'] - row['low']):.1f}"
+    return f"{percent(row['value'])}{margin}"
 
 
 def bands_table(found: dict[str, Any]) -> str:
@@ -161,7 +176,8 @@ def fill_page(page: Path, found: dict[str, Any], data: Path, sizes: Sizes) -> No
         "papers-vsd": lambda: table(VSD_HEAD, vsd_rows(found)),
         "papers-reality": lambda: table(HEAD, reality_rows(found)),
         "papers-check": lambda: check_table(found["check"], sizes),
-        "papers-ablation": lambda: ablation_table(found, sizes),
+        "papers-ablation-heads": lambda: head_ablation_table(found["head_ablation"], sizes),
+        "papers-ablation-trunk": lambda: trunk_ablation_table(found["trunk_ablation"], sizes),
         "papers-bands": lambda: bands_table(found),
         "papers-identification": lambda: identification_table(found, sizes),
         "papers-claims": lambda: claims_table(found, data),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from papers_catalogs import (
+    FIXED_LOSS,
     STORED,
     Sizes,
     few_classes,
@@ -50,7 +51,15 @@ def run_all(work: Path, data: Path, sizes: Sizes) -> dict[str, Any]:
     column = ("--column", "type_colour")
     claims = ("--claims", data / "reality_check" / "reported_precision_at_1.csv")
     check, one = ("train", "check"), (*column, "--workers", 1)
-    of_head = ("--with", STORED, "--ablate", sizes.factors_of_head, *options(sizes.head_ablation))
+    of_head = (
+        "--methods",
+        FIXED_LOSS,
+        "--with",
+        STORED,
+        "--ablate",
+        sizes.factors_of_head,
+        *options(sizes.head_ablation),
+    )
     low = ("--trunk", "whole", "--with", "efficientnet-lite0?size=32", "--ablate", sizes.factors_of_trunk)
     of_trunk = (*low, *options(sizes.trunk_ablation))
     tables = ("--protocol", "tables", "--unit", "images", "--store")

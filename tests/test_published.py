@@ -187,3 +187,12 @@ def test_every_table_of_the_vsd_paper_has_its_rows() -> None:
     sections = {name.partition(",")[0].partition(":")[0] for name in rows}
     assert {"3.1", "3.2", "3.3", "3.3.1", "6.2", "6.4", "6.5", "7"} <= sections
     assert all(all(cells) for cells in rows.values())
+
+
+def test_every_table_and_figure_of_the_reality_check_has_its_rows() -> None:
+    rows = rows_of("papers-reality")
+    printed = read("reality_check_tables").select("measure", "embedding").unique().iter_rows()
+    tables = [f"Tables 3–5, {measure}, {embedding}" for measure, embedding in printed]
+    starts = ["Table 1", "Table 2", *tables, "Table 6", *(f"Fig. {number}" for number in range(1, 6)), "2.1", "2.2"]
+    assert not [start for start in starts if not any(name.startswith(start) for name in rows)]
+    assert all(all(cells) for cells in rows.values())

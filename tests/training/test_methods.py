@@ -71,6 +71,8 @@ def test_a_users_own_loss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_names_that_nobody_knows() -> None:
+    with pytest.raises(LikewiseError, match="contrastive has the paper's ranges and takes no arguments"):
+        find_methods(["contrastive?neg_margin=0.5"])
     with pytest.raises(LikewiseError, match="did you mean 'contrastive'"):
         find_method("contrastiv")
     with pytest.raises(LikewiseError, match="margn"):

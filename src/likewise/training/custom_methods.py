@@ -74,6 +74,11 @@ def find_method(text: str) -> LossMethod:
     if miner:
         return _with_miner(find_method(loss), miner)
     name, _, query = text.partition("?")
+    if name in METHODS_BY_NAME:
+        raise LikewiseError(
+            f"{name} has the paper's ranges and takes no arguments: write a loss of pytorch-metric-learning with them, "
+            "such as ContrastiveLoss?pos_margin=0&neg_margin=0.5."
+        )
     constructor = _user_loss(name) if ":" in name else _library_loss(name)
     fixed, ranges = _parse_arguments(query, text)
     parameters = inspect.signature(constructor).parameters

@@ -17,7 +17,7 @@ import polars as pl
 from marks import fill, paragraph
 from papers_catalogs import FULL, QUICK, Sizes
 from papers_identification import identification_table
-from papers_reality import reality_rows
+from papers_reality import loss_rows, reality_rows
 from papers_rows import CONCATENATED, MAIN, SEPARATED, ends, percent, published, table
 from papers_runs import read_finished, run_all, run_emoji
 from papers_vsd import vsd_rows
@@ -175,6 +175,7 @@ def fill_page(page: Path, found: dict[str, Any], data: Path, sizes: Sizes) -> No
     blocks: dict[str, Callable[[], str]] = {
         "papers-vsd": lambda: table(VSD_HEAD, vsd_rows(found)),
         "papers-reality": lambda: table(HEAD, reality_rows(found)),
+        "papers-reality-losses": lambda: table(HEAD, loss_rows(found)),
         "papers-check": lambda: check_table(found["check"], sizes),
         "papers-ablation-heads": lambda: head_ablation_table(found["head_ablation"], sizes),
         "papers-ablation-trunk": lambda: trunk_ablation_table(found["trunk_ablation"], sizes),

@@ -18,8 +18,13 @@ Found = dict[str, Any]
 
 
 def reality_rows(found: Found) -> list[Row]:
-    """Its sections, tables and figures, in their order."""
-    return [*flaw_rows(found), *metric_rows(found), *method_rows(), *accuracy_rows(found), *claim_rows(found)]
+    """Its sections, with the tables and figures that need no loss."""
+    return [*flaw_rows(found), *metric_rows(found), *method_rows()]
+
+
+def loss_rows(found: Found) -> list[Row]:
+    """Its tables and figures of losses."""
+    return [*accuracy_rows(found), *claim_rows(found)]
 
 
 def flaw_rows(found: Found) -> Iterator[Row]:

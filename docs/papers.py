@@ -79,7 +79,7 @@ def trunk_ablation_table(run: dict[str, Any], sizes: Sizes) -> str:
 
 def ablation_table(run: dict[str, Any], said: str) -> str:
     said += "".join(f" {note[0].upper()}{note[1:]}." for note in run["notes"])
-    head = ("setting", "learning rate", "MAP@R, conc.", "MAP@R, sep.", "from the plan, sep., points")
+    head = ("setting", "learning rate", "MAP@R, conc.", "from the plan, points", "MAP@R, sep.", "from the plan, points")
     return f"{table(head, ablation_lines(run))}\n\n{paragraph(said)}"
 
 
@@ -90,8 +90,8 @@ def ablation_lines(run: dict[str, Any]) -> list[tuple[str, ...]]:
     for row in [row for row in main if row["embedding"] == SEPARATED]:
         name = f"{row['factor']}: {row['setting']}" if row["factor"] else row["setting"]
         rate = "–" if row["lr"] is None else f"{row['lr']:g}"
-        both = (with_margin(each) for each in (conc[row["factor"], row["setting"]], row))
-        lines.append((name, rate, *both, change(row)))
+        both = conc[row["factor"], row["setting"]], row
+        lines.append((name, rate, *(cell for each in both for cell in (with_margin(each), change(each)))))
     return lines
 
 

@@ -77,8 +77,8 @@ def test_an_ablation_from_python_shows_every_setting(tmp_path: Path) -> None:
         "lr": 1e-3,
     }
     done = workspace.train_check(ablate=["embedding-size"], **short)
-    names = ["contrastive, as planned", "contrastive, embedding-size: 4", "contrastive, embedding-size: 32"]
-    assert done.names == names and done.folder.name == "ablation"
+    rows = ("as planned", "without training", "embedding-size: 4", "embedding-size: 32")
+    assert done.names == [f"contrastive, {row}" for row in rows] and done.folder.name == "ablation"
     assert "embedding-size: 32" in repr(done) and done.plot("MAP@R").axes
     with pytest.raises(lw.LikewiseError, match="--ablate takes some of"):
         workspace.train_check(ablate=["colour"], **short)

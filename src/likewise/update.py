@@ -5,6 +5,7 @@ follow when they are opened.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,7 @@ import polars as pl
 
 from likewise.catalog.changes import CatalogChanges, compare_catalog
 from likewise.catalog.file_cards import FILES
-from likewise.catalog.make import NewCatalog, catalog_settings, check_catalog
+from likewise.catalog.make import NewCatalog, catalog_settings, changing_catalog, check_catalog
 from likewise.catalog.perceptual_hash import store_hashes
 from likewise.catalog.readers import Reading, choose_catalog_reader, read, with_items
 from likewise.catalog.readers.table import read_table
@@ -153,44 +154,45 @@ def update_catalog(
     before_writing: Callable[[CatalogUpdate], None] | None = None,
 ) -> CatalogUpdate:
     """The same with rows from anywhere (at least a column `image`, relative to `root`)."""
-    versions = read_versions(workspace)
-    version, history = versions[-1].version, read_history(workspace)
-    _check_name(versions, name)
-    checked = check_catalog(rows, root, on_progress, any_file=workspace.settings()["source"] == FILES)
-    checked = checked.with_known_digests(history)
-    compared = compare_catalog(history, version, checked.with_contents())
-    changes, n_before = compared.changes, versions[-1].images
-    if changes.nothing and not dry_run:
-        _let_votes_follow(workspace)  # an update that was stopped after it had been decided
-        if compared.history["content_digest"].null_count() < history["content_digest"].null_count():
-            write_parquet(compared.history, workspace.catalog_file)  # with what an earlier program did not note
-    if changes.nothing or dry_run:
-        pairs = RetiredPool() if changes.nothing else _stage_aside(workspace, compared.history, version)
-        return CatalogUpdate(changes, version, False, n_before, checked, pairs, compared.other_category)
-    found = CatalogUpdate(changes, version, False, n_before, checked, RetiredPool(), compared.other_category)
-    if not accept_removals:
-        _refuse_removing_most(found, root)
-    if truth is None:
-        _refuse_missing_truth(workspace, changes)
-    settings = workspace.settings()
-    made = CatalogVersion(version + 1, date_today(), len(checked.catalog), name, **changes.counts())
-    source_settings = settings.get("source_settings", {})
-    after = catalog_settings(workspace, checked, root, settings["source"], source_settings, (*versions, made))
-    with staged_workspace(workspace) as (staged, _):
-        write_parquet(checked.problems, staged.problems_file)
-        store_hashes(staged, checked.hashes)
-        for table, content in (tables or {}).items():
-            write_parquet(content, staged.tables_folder / f"{table}.parquet")
-        if truth is not None:
-            write_parquet(check_truth(truth, checked.catalog), staged.truth_file)
-        pairs = stage_pool(workspace, staged, compared.history, version)
-        stage_imported_labels(workspace, staged, compared.history, version)
-        write_parquet(compared.history, staged.catalog_file)
-        write_json(after, staged.settings_file)
-        if before_writing is not None:
-            before_writing(replace(found, version=version + 1, pairs=pairs))
-    _let_votes_follow(workspace)
-    return replace(found, version=version + 1, written=True, pairs=pairs)
+    with nullcontext() if dry_run else changing_catalog(workspace):
+        versions = read_versions(workspace)
+        version, history = versions[-1].version, read_history(workspace)
+        _check_name(versions, name)
+        checked = check_catalog(rows, root, on_progress, any_file=workspace.settings()["source"] == FILES)
+        checked = checked.with_known_digests(history)
+        compared = compare_catalog(history, version, checked.with_contents())
+        changes, n_before = compared.changes, versions[-1].images
+        if changes.nothing and not dry_run:
+            _let_votes_follow(workspace)  # an update that was stopped after it had been decided
+            if compared.history["content_digest"].null_count() < history["content_digest"].null_count():
+                write_parquet(compared.history, workspace.catalog_file)  # with what an earlier program did not note
+        if changes.nothing or dry_run:
+            pairs = RetiredPool() if changes.nothing else _stage_aside(workspace, compared.history, version)
+            return CatalogUpdate(changes, version, False, n_before, checked, pairs, compared.other_category)
+        found = CatalogUpdate(changes, version, False, n_before, checked, RetiredPool(), compared.other_category)
+        if not accept_removals:
+            _refuse_removing_most(found, root)
+        if truth is None:
+            _refuse_missing_truth(workspace, changes)
+        settings = workspace.settings()
+        made = CatalogVersion(version + 1, date_today(), len(checked.catalog), name, **changes.counts())
+        source_settings = settings.get("source_settings", {})
+        after = catalog_settings(workspace, checked, root, settings["source"], source_settings, (*versions, made))
+        with staged_workspace(workspace) as (staged, _):
+            write_parquet(checked.problems, staged.problems_file)
+            store_hashes(staged, checked.hashes)
+            for table, content in (tables or {}).items():
+                write_parquet(content, staged.tables_folder / f"{table}.parquet")
+            if truth is not None:
+                write_parquet(check_truth(truth, checked.catalog), staged.truth_file)
+            pairs = stage_pool(workspace, staged, compared.history, version)
+            stage_imported_labels(workspace, staged, compared.history, version)
+            write_parquet(compared.history, staged.catalog_file)
+            write_json(after, staged.settings_file)
+            if before_writing is not None:
+                before_writing(replace(found, version=version + 1, pairs=pairs))
+        _let_votes_follow(workspace)
+        return replace(found, version=version + 1, written=True, pairs=pairs)
 
 
 def _refuse_removing_most(found: CatalogUpdate, root: Path) -> None:

@@ -9,11 +9,13 @@ import pytest
 from PIL import Image
 
 from likewise.catalog import make_catalog
+from likewise.catalog.make import changing_catalog
 from likewise.discovery.pool import choosing_pairs
 from likewise.errors import LikewiseError
 from likewise.files import locked
 from likewise.outfits.training.trainer import train_model
 from likewise.training.reality_check import run_reality_check
+from likewise.update import update_catalog
 from likewise.workspace import WorkspaceFolder
 from tests.outfits.toy_outfits import examples, job, toy_features
 from tests.training.check_toy import toy_plan, toy_workspace
@@ -28,9 +30,20 @@ def test_two_catalogs(tmp_path: Path) -> None:
     workspace = WorkspaceFolder(tmp_path / "ws")
     with (
         locked(workspace.path / "catalog", ""),
-        pytest.raises(LikewiseError, match="another process makes a catalog"),
+        pytest.raises(LikewiseError, match="another process makes or updates the catalog"),
     ):
         make_catalog(workspace, pl.DataFrame({"image": ["a.png"]}), tmp_path, "table")
+
+
+def test_two_updates(tmp_path: Path) -> None:
+    """The second of two would write its version over the first one's."""
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    workspace, rows = WorkspaceFolder(tmp_path / "ws"), pl.DataFrame({"image": ["a.png"]})
+    make_catalog(workspace, rows, tmp_path, "table")
+    with changing_catalog(workspace):
+        with pytest.raises(LikewiseError, match="another process makes or updates the catalog"):
+            update_catalog(workspace, rows, tmp_path)
+        assert update_catalog(workspace, rows, tmp_path, dry_run=True).changes.nothing  # looks, and writes nothing
 
 
 def test_two_pools(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Rows from anywhere become the catalog of a workspace: keys made unique, pictures checked, problems written down."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -78,9 +79,16 @@ def make_catalog(
     finish_writing(workspace.path)
     if workspace.settings_file.exists() and not replace:
         raise LikewiseError(already_there(workspace))
-    busy = f"another process makes a catalog in {workspace.path}: wait until it is done."
-    with locked(workspace.path / "catalog", busy):
+    with changing_catalog(workspace):
         return _make(workspace, rows, root, source, source_settings or {}, tables or {}, truth, on_progress)
+
+
+@contextmanager
+def changing_catalog(workspace: WorkspaceFolder) -> Iterator[None]:
+    """Nobody else makes or updates this catalog meanwhile: one of two versions would be lost."""
+    busy = f"another process makes or updates the catalog of {workspace.path}: wait until it is done."
+    with locked(workspace.path / "catalog", busy):
+        yield
 
 
 def _make(

@@ -22,6 +22,7 @@ from tests.crash.killing import (
     kill_everywhere,
     start_over,
 )
+from tests.crash.server import INTERRUPT
 from tests.evaluation.labelled_workspace import make_labelled
 
 KILLS = int(os.environ.get("LIKEWISE_KILLS", "12")) or None
@@ -64,6 +65,14 @@ def test_kills_at_every_write_of_the_core(core: Started, command: Command) -> No
 def test_kills_at_every_write_of_the_extensions(extensions: Started, command: Command) -> None:
     server, before, work = extensions
     assert kill_everywhere(server, command, before, work, KILLS).problems == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", CORE, ids=lambda command: command.name)
+def test_an_interrupted_command_goes_on_where_it_stopped(core: Started, command: Command) -> None:
+    """Ctrl-C: no traceback, exit code 130, nothing half-written, and the same bytes when it is run again."""
+    server, before, work = core
+    assert kill_everywhere(server, command, before, work, at_most=4, seed=2, how=INTERRUPT).problems == []
 
 
 @pytest.fixture(scope="module")

@@ -91,6 +91,13 @@ DEFENCES = (
         f"{SECURITY}::test_passwords_are_hashed_with_argon2_and_not_too_short",
     ),
     Defence(
+        "a new password ends the owner's sessions",
+        "labeling/store/experts.py",
+        "connection.execute(delete(Session).where(Session.expert.is_(None)))",
+        "pass",
+        f"{SECURITY}::test_a_new_password_ends_the_owners_sessions",
+    ),
+    Defence(
         "few guesses",
         "web/security.py",
         "if len(self._failures.get(address, ())) >= self.attempts or everywhere >= 10 * self.attempts:",
@@ -334,6 +341,13 @@ DEFENCES = (
         'not is_as_written(path, found, meta.shards.get(str(shard), "")):',
         "False:",
         "tests/encoders/test_reading.py::test_one_changed_number_is_noticed",
+    ),
+    Defence(
+        "a workspace's own files",
+        "workspace.py",
+        "check_shape(note, shape or {}, str(path), then=AS_WRITTEN)",
+        "pass",
+        "tests/hostile/test_own_files.py::test_every_command_says_in_one_sentence_what_is_damaged",
     ),
     Defence(
         "keys that lead elsewhere",

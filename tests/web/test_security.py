@@ -59,6 +59,13 @@ def test_passwords_are_hashed_with_argon2_and_not_too_short(engine: Engine) -> N
         hash_password("short")
 
 
+def test_a_new_password_ends_the_owners_sessions(stranger: TestClient, engine: Engine) -> None:
+    set_owner_password_hash(engine, hash_password(PASSWORD))
+    assert log_in(stranger, PASSWORD) == 303 and stranger.get("/owner").status_code == 200
+    set_owner_password_hash(engine, hash_password("another long password"))
+    assert stranger.get("/owner", follow_redirects=False).status_code == 401
+
+
 def test_guessing_is_slowed_down(stranger: TestClient, engine: Engine) -> None:
     set_owner_password_hash(engine, hash_password(PASSWORD))
     assert [log_in(stranger, f"guess {number}") for number in range(5)] == [403] * 5
@@ -116,6 +123,12 @@ def test_a_body_of_unknown_length_is_refused_however_it_is_written(app: FastAPI,
     client = TestClient(app, base_url=BASE)
     parts = (b"x" * 1000 for _ in range(3))
     assert client.post("/api/answers", content=parts, headers={"Transfer-Encoding": written}).status_code == 413
+
+
+@pytest.mark.parametrize("length", ["²", "-1", "1e3", ""])
+def test_a_length_that_is_no_number_is_refused(app: FastAPI, length: str) -> None:
+    headers = {"Content-Length": length.encode("latin-1")}
+    assert TestClient(app, base_url=BASE).post("/owner/login", headers=headers).status_code == 413
 
 
 def test_text_of_people_is_escaped(owner: Browser, expert: Callable[[str], Browser], engine: Engine) -> None:

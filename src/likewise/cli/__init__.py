@@ -16,6 +16,9 @@ def main() -> None:
     outlive_readers()
     if sentence := outdated_install():
         _print_error(sentence)
+    if odd := next((each for each in sys.argv[1:] if any("\ud800" <= letter <= "\udfff" for letter in each)), None):
+        _print_error(f"{odd!a} is not UTF-8 text: write it in UTF-8, or rename the file.")
+        sys.exit(2)
     try:
         app()
     except LikewiseError as error:

@@ -66,7 +66,9 @@ class SecurityMiddleware:
             return
         length = headers.get("content-length", "0")
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and (
-            not length.isdigit() or int(length) > MAX_BODY_BYTES or "transfer-encoding" in headers  # of unknown length
+            not length.isdecimal()
+            or int(length) > MAX_BODY_BYTES
+            or "transfer-encoding" in headers  # of unknown length
         ):
             await _error_response("the request is too large", 413)(scope, receive, send_with_headers)
             return

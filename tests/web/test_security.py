@@ -127,7 +127,7 @@ def test_a_body_of_unknown_length_is_refused_however_it_is_written(app: FastAPI,
 
 @pytest.mark.parametrize("length", ["²", "-1", "1e3", ""])
 def test_a_length_that_is_no_number_is_refused(app: FastAPI, length: str) -> None:
-    headers = {"Content-Length": length.encode("latin-1")}
+    headers = {b"Content-Length": length.encode("latin-1")}
     assert TestClient(app, base_url=BASE).post("/owner/login", headers=headers).status_code == 413
 
 

@@ -147,6 +147,7 @@ def checkpoints(
     from likewise.outfits.checkpoints_step import compare_checkpoint_files
     from likewise.outfits.judge_test import compare_judges
     from likewise.outfits.report.checkpoints import write_checkpoints_page
+    from likewise.report.formatting import p_value
     from likewise.workspace import write_parquet
 
     folders = {model: output or model / "checkpoints"} | {each: each / "checkpoints" for each in trainings or []}
@@ -181,7 +182,7 @@ def checkpoints(
             echo(f"  {JUDGES[judge]} against {JUDGES['validation']}, on tests of neither: {counts}")
     for row in compared.table.iter_rows(named=True) if compared.tested else ():
         gain = f"{100 * row['difference']:+.1f} ({100 * row['low']:+.1f} to {100 * row['high']:+.1f})"
-        echo(f"  {JUDGES[row['judge']]} on {escape(row['test'])}: {gain} points, p {row['p_holm']:.3f} after Holm")
+        echo(f"  {JUDGES[row['judge']]} on {escape(row['test'])}: {gain} points, {p_value(row['p_holm'])} after Holm")
     echo(f"{escape(page)}")
 
 

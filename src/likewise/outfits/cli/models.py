@@ -275,6 +275,7 @@ def targeted_data(
 
 def _print_targeted_data(done: "TargetedDataResult") -> None:
     from likewise.outfits.cli.tests import print_scores
+    from likewise.report.formatting import p_value
 
     echo(f"weakest: [bold]{done.weak_dimension}[/]; {done.n_extra_outfits:,} more outfits on it, or without a focus")
     print_scores(done.scores)
@@ -285,5 +286,5 @@ def _print_targeted_data(done: "TargetedDataResult") -> None:
         what = row["dimension"] or row["score"]
         echo(
             f"  {what}: {escape(row['model_b'])} minus {escape(row['model_a'])} {-100 * row['difference']:+.1f} points"
-            f", p = {row['p_holm']:.3f} after Holm (n = {row['n_questions']})"
+            f", {p_value(row['p_holm'])} after Holm (n = {row['n_questions']})"
         )

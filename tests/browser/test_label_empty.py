@@ -22,6 +22,10 @@ def test_before_a_pool_exists_the_owner_reads_the_next_command_and_experts_wait(
         expect(page.locator("main")).not_to_contain_text("–")  # no figure that nothing is known of
         page.goto(f"{site.url}/owner/guidelines")
         expect(page.locator("main")).to_contain_text(f"once likewise discover {workspace.path} has drawn them")
+        for room in ("owner/looks", "explore"):
+            answer = page.goto(f"{site.url}/{room}")
+            assert answer is not None and answer.ok
+            expect(page.locator("main code")).to_have_text(f"likewise encode {workspace.path}")
         page.goto(site.invite("Anna"))
         for way in ("work", "grid", "done"):
             page.goto(f"{site.url}/{way}")

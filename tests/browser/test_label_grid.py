@@ -57,6 +57,16 @@ def test_mark_with_numbers_arrows_and_space_and_submit_with_one_key(page: Page, 
     expect(page.locator("#progress-text")).to_have_text("6 of 24 · 18 left")
 
 
+def test_in_the_dark_no_white_bars_stand_beside_the_pictures(browser: Browser, site: Site) -> None:
+    with opened(browser, color_scheme="dark") as page:
+        enter(page, site, "Dana", "/grid")
+        on_page(page)
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        beside = page.locator(".candidate img").first.evaluate("image => getComputedStyle(image).backgroundColor")
+    assert paper == "rgb(20, 23, 27)"
+    assert beside in ("rgba(0, 0, 0, 0)", paper)
+
+
 def test_undo_brings_the_page_back_as_it_was_marked(page: Page, site: Site) -> None:
     enter(page, site, "Boris", "/grid")
     pairs = on_page(page)

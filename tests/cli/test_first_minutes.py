@@ -41,6 +41,15 @@ def test_hours_are_said_before_a_pool_is_written(shop: Path, run: Run, monkeypat
     assert run("discover", shop).code == 0 and (shop / "pool.parquet").exists()
 
 
+def test_fewer_queries_than_asked_for_are_said_with_the_hours_that_allow_them(shop: Path, run: Run) -> None:
+    ended = run("discover", shop, "--hours", 0.2, "--n-queries", 20)
+    fit = int(ended.out.partition(" queries: ")[0].rpartition(" ")[2])
+    assert ended.code == 0 and 0 < fit < 20
+    assert f"20 queries were asked for; {fit} fit into 0.2 hours (--hours)" in ended.out
+    enough = run("discover", shop, "--hours", 20, "--n-queries", 20, "--replace")
+    assert enough.code == 0 and "asked for" not in enough.out
+
+
 def test_training_says_how_long_it_takes_before_it_begins(
     shop: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

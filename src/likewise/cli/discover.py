@@ -161,6 +161,9 @@ def discover(
         cost = prevalence(pool.rows, None, pool.counter, seconds_per_pair)
         if not as_json:
             _print_cost(pool, cost, seconds_per_pair, by_default)
+            if n_queries and budget_hours and len(pool.query_gallery.queries) == settings.n_queries < n_queries:
+                fit = f"{settings.n_queries} fit into {budget_hours:g} hours (--hours)"
+                echo(f"  {n_queries} queries were asked for; {fit}")
         written = store_pool(target, pool, replace=replace)
         change = project_follows(target)
     overlap = overlap_table(pool.rows, len(pool.query_gallery.queries), k)
@@ -273,7 +276,7 @@ def _print_cost(pool: "Pool", cost: "Prevalence", seconds_per_pair: float, by_de
     if not drawn:
         echo(
             f"  all {cost.n_all_pairs:,} {UNIT_NAMES[cost.unit]} pairs would take "
-            f"{cost.hours_brute_force:,.0f} hours: {cost.speed_up:,.0f}x fewer; "
+            f"{cost.hours_brute_force:,.1f} hours: {cost.speed_up:,.0f}x fewer; "
             f"{pool.rows.filter(pool.rows['generator'] == RANDOM).height} of them are drawn at random"
         )
         return

@@ -44,9 +44,10 @@ def look_page(
 ) -> Response:
     """The look, and what is suggested: for a slot, instead of an item, to complete it, or by its name."""
     asked = LookAddress(tuple(dict.fromkeys(item)), model, where, slot, swap, find, why, do)
-    view = or_bad_request(lambda: look_view(get_service(request), site, asked))
+    service = get_service(request)
+    view = or_bad_request(lambda: look_view(service, site, asked)) if service.models() else None
     boot = script_settings(request, "", "looks") | {"page": with_prefix(PAGE), "query": asked.query()}
-    return render(request, "outfits/looks.html", view=view, boot=boot)
+    return render(request, "outfits/looks.html", view=view, boot=boot, workspace=service.workspace.quoted)
 
 
 @api.post("/upload", dependencies=[CsrfHeader])

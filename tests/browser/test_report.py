@@ -167,6 +167,13 @@ def test_a_jump_arrives_at_once_and_the_contents_follow(opened: Page) -> None:
     expect(opened.locator("nav.contents a[aria-current]")).to_have_count(0)
 
 
+def test_a_short_section_is_marked_when_it_is_jumped_to(opened: Page) -> None:
+    opened.evaluate("document.querySelectorAll('#cost > :not(h2)').forEach(part => { part.hidden = true; })")
+    opened.locator("#cost").evaluate("section => { section.style.height = '6rem'; section.style.overflow = 'hidden'; }")
+    opened.locator("nav.contents a[href='#cost']").click()
+    expect(opened.locator("nav.contents a[aria-current]")).to_have_attribute("href", "#cost")
+
+
 def test_how_it_was_made_is_written_for_people(opened: Page) -> None:
     text = opened.locator("#making").inner_text()
     assert "{" not in text and "None" not in text and "[" not in text.replace("[OPTIONS]", "")

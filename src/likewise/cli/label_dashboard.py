@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from likewise.cli.console import console, echo
+from likewise.report.formatting import plural
 
 if TYPE_CHECKING:
     from likewise.labeling.dashboard import Dashboard
@@ -51,10 +52,11 @@ def print_dashboard(board: "Dashboard", stability: str, ties: str) -> None:
         echo(f"  on {on_random.n_pairs:,} random pairs, apart: alpha {_number(alpha, 2)}, kappa {_number(kappa, 2)}")
     share = "–" if board.positives_share is None else f"{100 * board.positives_share:.0f} %"
     tied = f", {board.n_tied:,} of them tied ({ties})" if board.n_tied else ""
-    echo(f"similar so far: {share} of the answered pairs; {board.n_divided:,} pairs on which experts disagree{tied}")
+    divided = plural(board.n_divided, "pair")
+    echo(f"similar so far: {share} of the answered pairs; {divided} on which experts disagree{tied}")
     cost = board.cost
     left = "" if cost.hours_left is None else f", {cost.hours_left:,.1f} left"
-    brute = "" if cost.brute_force_hours is None else f"; brute force would take {cost.brute_force_hours:,.0f} each"
+    brute = "" if cost.brute_force_hours is None else f"; brute force would take {cost.brute_force_hours:,.1f} each"
     speed = "" if cost.speed_up is None else f" ({cost.speed_up:,.0f}x more pairs)"
     untimed = f" (without {cost.untimed:,} answers that came without a time)" if cost.untimed else ""
     echo(f"hours: {cost.hours_spent:,.1f} spent on {cost.pairs:,} pairs{untimed}{left}{brute}{speed}")

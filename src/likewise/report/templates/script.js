@@ -83,7 +83,8 @@ const contents = [...document.querySelectorAll("nav.contents a")];
 const places = contents.map((link) => document.querySelector(link.getAttribute("href")));
 function follow() {
   const bottom = innerHeight + scrollY >= document.documentElement.scrollHeight - 4;
-  const passed = places.filter((place) => place && place.getBoundingClientRect().top < innerHeight / 3);
+  const reached = contents[0].parentElement.offsetHeight + 24; // a section jumped to is just under the contents
+  const passed = places.filter((place) => place && place.getBoundingClientRect().top < reached);
   const here = bottom ? places.at(-1) : passed.at(-1);
   contents.forEach((link, place) => {
     if (places[place] !== here) return link.removeAttribute("aria-current");

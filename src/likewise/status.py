@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from likewise.catalog import read_catalog
+from likewise.catalog.edits import edited_pictures
 from likewise.catalog.readers.locations import list_images
 from likewise.catalog.readers.reading import find_missing
 from likewise.catalog.versions import catalog_version, read_versions
@@ -40,6 +41,7 @@ class WorkspaceStatus:
     version: int = 1
     missing_pictures: int = 0  # images of the catalog whose file is not there
     new_pictures: int = 0  # files of a folder that the catalog does not know
+    edited_pictures: int = 0  # files that show another picture than the catalog and its vectors know
     coverage: CatalogCoverage | None = None  # of a catalog that was updated: what labels and pool speak for
 
     def part(self, name: str) -> ChainPart:
@@ -70,6 +72,7 @@ def workspace_status(workspace: WorkspaceFolder) -> WorkspaceStatus:
     source = str(settings["source"])
     version = next(each for each in read_versions(workspace) if each.version == catalog_version(workspace))
     n_missing, n_new = (0, 0) if workspace.as_of else count_file_changes(workspace, source)
+    n_edited = 0 if workspace.as_of else len(edited_pictures(workspace))
     coverage = catalog_coverage(workspace) if version.version > FIRST_VERSION else None
     if workspace.as_of is not None:
         following = f"likewise evaluate {workspace.quoted} --as-of {version.version}"
@@ -78,16 +81,23 @@ def workspace_status(workspace: WorkspaceFolder) -> WorkspaceStatus:
     waits = coverage is not None and coverage.n_open_pairs and pool.state == "current" and not workspace.as_of
     if coverage is not None and waits and source != WARDROBE:
         following = f"likewise label serve {workspace.quoted} ({coverage.n_open_pairs:,} new pairs wait for a label)"
+    if n_missing or n_new or n_edited:
+        following = f"likewise update {workspace.quoted} {workspace.source or 'SOURCE'}"
+        if source == WARDROBE:
+            drawn = settings.get("source_settings") or {}
+            options = "".join(f" --{name} {value}" for name, value in drawn.items())
+            following = f"likewise new {workspace.quoted} --wardrobe{options} --replace"
     return WorkspaceStatus(
         str(workspace.path),
         source,
         version.images or settings["images"],
         settings["left_out"],
         parts,
-        f"likewise update {workspace.quoted} {workspace.source or 'SOURCE'}" if n_missing or n_new else following,
+        following,
         version.version,
         n_missing,
         n_new,
+        n_edited,
         coverage,
     )
 

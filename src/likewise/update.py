@@ -89,11 +89,15 @@ def read_source(
     Where the workspace was made with a root of its pictures, that is theirs still.
     """
     made = str(workspace.settings()["source"])
+    if source is None and made == WARDROBE:
+        raise LikewiseError(
+            f"the pictures of {workspace.path} were drawn, there is no source to update from: `likewise new "
+            f"{workspace.quoted} --wardrobe --replace`, with the options of then, draws them again."
+        )
     if source is None and made != "folder":
-        known = "--wardrobe has no source" if made == WARDROBE else workspace.source or "SOURCE"
         raise LikewiseError(
             f"{workspace.path} was made from a source of the kind {made}: name it, as in "
-            f"`likewise update {workspace.quoted} {known}`."
+            f"`likewise update {workspace.quoted} {workspace.source or 'SOURCE'}`."
         )
     source = source or workspace.root
     if made == "table" and reader is None and source.is_dir():

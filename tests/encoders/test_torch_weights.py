@@ -128,6 +128,7 @@ ATTACKS = {
     "a method": tensor_pickle(after="(dVarray\nccollections\nOrderedDict\nsb"),
     "a shape": tensor_pickle(after="(N(dVshape\n(I9\ntstb"),
     "defaults of a function": f"{REBUILT}(N(dV__defaults__\n(I1\ntstb0{tensor_pickle()}",
+    "an attribute of a function": f"{REBUILT}(dVitems\nI1\nsb0{tensor_pickle()}",
     "a class": f"ccollections\nOrderedDict\n(N(dVitems\nI1\nstb0{tensor_pickle()}",
     "no numbers": tensor_pickle("Vnothing\n"),
 }

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
+from PIL.PngImagePlugin import PngInfo
 from typer.testing import CliRunner
 
 from likewise.api.workspace import Workspace
@@ -224,6 +225,26 @@ def test_status_notices_photos_that_are_gone_or_new(shop: Path) -> None:
     found = Workspace(shop / "shoes").status().status
     assert (found.missing_pictures, found.new_pictures) == (5, 4)
     assert found.next.startswith("likewise update")
+
+
+def test_status_notices_a_photo_that_was_edited_and_not_one_that_was_only_stored_again(shop: Path) -> None:
+    workspace = Workspace(shop / "shoes")
+    first, second, third = read_catalog(workspace)["image"].to_list()[:3]
+    with Image.open(shop / "photos" / first) as picture:
+        edited = ImageOps.mirror(ImageOps.invert(picture.convert("RGB")))
+    edited.save(shop / "photos" / first)
+    (shop / "photos" / second).touch()
+    with Image.open(shop / "photos" / third) as picture:
+        caption = PngInfo()
+        caption.add_text("caption", "only metadata")
+        picture.save(shop / "photos" / third, pnginfo=caption)
+    found = workspace.status().status
+    assert (found.missing_pictures, found.new_pictures, found.edited_pictures) == (0, 0, 1)
+    assert found.next.startswith("likewise update")
+    workspace.update()
+    found = workspace.status().status
+    assert found.edited_pictures == 0
+    assert found.next.startswith("likewise encode")
 
 
 def store_again(photos: Path) -> None:

@@ -30,10 +30,10 @@ def status(workspace: WorkspacePath, database: Database = None, as_of: AsOf = No
         f"[bold]{escape(workspace)}[/]: {found.images:,} images from {found.source}, {found.left_out} left out"
         + (f", version {found.version}" if found.version > 1 else "")
     )
-    if found.missing_pictures or found.new_pictures:
+    if found.missing_pictures or found.new_pictures or found.edited_pictures:
         echo(
-            f"  [red]pictures:[/] {found.missing_pictures:,} of the catalog are gone, {found.new_pictures:,} are new: "
-            f"bring it up to date with `{escape(found.next)}`"
+            f"  [red]pictures:[/] {found.missing_pictures:,} of the catalog are gone, {found.new_pictures:,} are new, "
+            f"{found.edited_pictures:,} were edited: bring it up to date with `{escape(found.next)}`"
         )
     current = [part.name.partition("/")[2] for part in found.vectors if part.state == "current"]
     if current:

@@ -107,9 +107,9 @@ def results_part(workspace: WorkspaceFolder, pool: ChainPart, labels: ChainPart)
     holds = f"{len(summary.encoders)} models on {summary.labels.consensus.n_labelled:,} labels"
     different = [path for path, digest in summary.tables.items() if _stored_digest(workspace, path) != digest]
     if different:
-        why = (
-            f"{in_words(f'{name}.parquet' for name in different)} is not of the evaluation that summary.json describes"
-        )
+        names = in_words(f"{name}.parquet" for name in different)
+        are = "is" if len(different) == 1 else "are"
+        why = f"{names} {are} not of the evaluation that summary.json describes"
         return ChainPart(RESULTS, "stale", holds, why, make, automatic=True)
     if not _is_as_written(workspace):
         return ChainPart(RESULTS, "stale", holds, "summary.json was changed by hand", make, automatic=True)

@@ -68,12 +68,6 @@ class _Tensor(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
-    @classmethod
-    def rebuilt(cls, storage: Any, offset: Any, shape: Any, strides: Any, *ignored: object) -> "_Tensor":
-        if not isinstance(storage, _Storage):
-            raise ValueError("a tensor has no numbers")
-        return cls(storage, int(offset), tuple(map(int, shape)), tuple(map(int, strides)))
-
     def array(self, raw: bytes) -> NDArray[Any]:
         """A copy in its own memory; NumPy refuses a view that leaves `raw`."""
         dtype = self.storage.dtype
@@ -83,9 +77,20 @@ class _Tensor(NamedTuple):
         return np.ndarray(self.shape, dtype, raw, self.offset * dtype.itemsize, strides).copy()
 
 
+class _Rebuild:
+    """What torch names for a tensor; without attributes, which a pickle could set on a function."""
+
+    __slots__ = ()
+
+    def __call__(self, storage: Any, offset: Any, shape: Any, strides: Any, *ignored: object) -> _Tensor:
+        if not isinstance(storage, _Storage):
+            raise ValueError("a tensor has no numbers")
+        return _Tensor(storage, int(offset), tuple(map(int, shape)), tuple(map(int, strides)))
+
+
 ALLOWED: dict[tuple[str, str], Callable[..., object]] = {
     ("collections", "OrderedDict"): OrderedDict,
-    ("torch._utils", "_rebuild_tensor_v2"): _Tensor.rebuilt,  # bound: its attributes cannot be set
+    ("torch._utils", "_rebuild_tensor_v2"): _Rebuild(),
 }
 
 

@@ -1,0 +1,39 @@
+"""Pictures that were edited where they lie: the catalog, and the vectors made from it, show what was there before."""
+
+from pathlib import Path
+
+from likewise.catalog.check import check_image
+from likewise.catalog.content_digest import file_digest
+from likewise.catalog.versions import catalog_version, read_history, rows_at
+from likewise.workspace import WorkspaceFolder
+
+
+def edited_pictures(workspace: WorkspaceFolder) -> list[str]:
+    """Images whose file was written after the catalog and shows another picture than the catalog knows.
+
+    Only files newer than the catalog are read, so a look at an unchanged folder costs no more than its listing.
+    """
+    written = workspace.catalog_file.stat().st_mtime_ns
+    rows = rows_at(read_history(workspace), catalog_version(workspace)).select("image", "digest", "content_digest")
+    return [
+        image
+        for image, digest, content in rows.iter_rows()
+        if _is_newer(workspace.root / image, written) and _shows_another(workspace.root / image, digest, content)
+    ]
+
+
+def _is_newer(file: Path, written: int) -> bool:
+    try:
+        return file.stat().st_mtime_ns > written
+    except OSError:  # gone, which is counted apart
+        return False
+
+
+def _shows_another(file: Path, digest: str, content: str | None) -> bool:
+    """Metadata may change; a file that cannot be read any more shows nothing."""
+    try:
+        if file_digest(file.read_bytes()) == digest:
+            return False
+    except OSError:
+        return True
+    return content is None or check_image(file, any_file=True).content_digest != content

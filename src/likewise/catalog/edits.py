@@ -1,5 +1,6 @@
 """Pictures that were edited where they lie: the catalog, and the vectors made from it, show what was there before."""
 
+import os
 from pathlib import Path
 
 from likewise.catalog.check import check_image
@@ -13,18 +14,18 @@ def edited_pictures(workspace: WorkspaceFolder) -> list[str]:
 
     Only files newer than the catalog are read, so a look at an unchanged folder costs no more than its listing.
     """
-    written = workspace.catalog_file.stat().st_mtime_ns
+    root, written = workspace.root, workspace.catalog_file.stat().st_mtime_ns
     rows = rows_at(read_history(workspace), catalog_version(workspace)).select("image", "digest", "content_digest")
     return [
         image
         for image, digest, content in rows.iter_rows()
-        if _is_newer(workspace.root / image, written) and _shows_another(workspace.root / image, digest, content)
+        if _is_newer(os.path.join(root, image), written) and _shows_another(root / image, digest, content)  # noqa: PTH118
     ]
 
 
-def _is_newer(file: Path, written: int) -> bool:
+def _is_newer(file: str, written: int) -> bool:
     try:
-        return file.stat().st_mtime_ns > written
+        return os.stat(file).st_mtime_ns > written  # noqa: PTH116
     except OSError:  # gone, which is counted apart
         return False
 

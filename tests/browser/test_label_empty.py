@@ -4,6 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from likewise.discovery.step import PoolSettings, make_pool, store_pool
 from likewise.encoders import encode_catalog
 from likewise.workspace import WorkspaceFolder
 from tests.browser.site import OWNER_KEY, Site, make_workspace
@@ -30,6 +31,10 @@ def test_before_a_pool_exists_the_owner_reads_the_next_command_and_experts_wait(
         for way in ("work", "grid", "done"):
             page.goto(f"{site.url}/{way}")
             expect(page.locator("#panel-text")).to_contain_text("There are no pairs to answer yet")
+        encode_catalog(workspace, ["colour"], workers=1)
+        store_pool(workspace, make_pool(workspace, PoolSettings(("colour",), k=2, n_queries=3, n_random=0)))
+        page.goto(f"{site.url}/work")  # the same site, not started again
+        expect(page.locator("#main[data-state=showing]")).to_be_attached()
     finally:
         site.kill()
 

@@ -83,7 +83,7 @@ def serve(
     with open_votes_database(target, database) as engine:
         if not target.pool_file.exists():
             step = workspace_status(target).next
-            echo(f"there are no pairs to label yet: run `{step}` first, then start the site again")
+            echo(f"there are no pairs to label yet: next is `{step}`; this site shows them as soon as there is a pool")
         if not any(expert.state == "active" for expert in read_experts(engine)):
             echo(f"no expert is invited yet: likewise label invite {quoted(workspace)} --name NAME")
     run(settings)

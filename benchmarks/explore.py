@@ -235,7 +235,7 @@ def report(measured: dict[str, str], n_images: int, encoders: str) -> None:
     load = os.getloadavg()[1]
     said = (
         f"{n_images:,} images, {encoders} of {DIM:,} dimensions, {usable_cores()} cores without a GPU; "
-        f"while it was measured {load:.0f} processes wanted these cores."
+        f"load average {load:.0f} while it was measured."
     )
     blocks = {block: f"{found}\n\n{said}" for block, found in measured.items()}
     print(*blocks.values(), sep="\n\n")

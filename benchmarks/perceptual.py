@@ -112,7 +112,7 @@ def measure(name: str, folder: Path) -> str:
     return (
         f"{case.n_answers:,} answers about {case.n_items:,} items, seen by {len(case.dims)} encoders: "
         f"{processor:,.0f} s of processor time and at most {used.ru_maxrss / 1e6:,.1f} GB, {seconds:,.0f} s on the "
-        f"clock of {cores} cores that {load:.0f} processes wanted."
+        f"clock of {cores} cores (load average {load:.0f})."
     )
 
 

@@ -174,8 +174,8 @@ def main() -> None:
             site.process.wait()
     load = os.getloadavg()[1]
     said = (
-        f"{given.images:,} images, features of {DIM} dimensions, {usable_cores()} cores, no GPU, over HTTP; while "
-        f"it was measured {load:.0f} processes wanted these cores."
+        f"{given.images:,} images, features of {DIM} dimensions, {usable_cores()} cores, no GPU, over HTTP; load "
+        f"average {load:.0f} while it was measured."
     )
     blocks = {"conditions-search-speed": f"{table(found)}\n\n{said}"}
     print(*blocks.values(), sep="\n\n")

@@ -1,6 +1,7 @@
 """The explore pages in a real browser: without an account, by mouse, by keyboard, on a phone, in the dark."""
 
 import base64
+import re
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -226,6 +227,23 @@ def test_a_lasso_on_the_map_selects_pictures(browser: Browser, site: Site) -> No
         page.wait_for_url("**zoom=0.8**")
         page.locator("#list .tile").first.click()
         page.wait_for_url("**/explore?image=**")
+
+
+def test_a_click_on_the_map_selects_one_picture_and_nothing_fades(browser: Browser, site: Site) -> None:
+    pixels = "map => map.getContext('2d').getImageData(0, 0, map.width, map.height).data"
+    faded = f"{pixels}.filter((one, at) => at % 4 == 3 && one == 60).length"
+    with opened(browser) as page:
+        page.goto(f"{site.url}/explore/map?encoder=colour&method=PCA&colour=category&image={RED}&clicked=true")
+        ready(page)
+        expect(page.locator("#list-title")).to_have_text("Selected: 1 image")
+        expect(page.locator("#list .tile")).to_have_attribute("data-image", RED)
+        page.select_option("#colour", "model")
+        expect(page.locator("#said")).to_contain_text("the 10 nearest items of each model")
+        assert page.locator("#map").evaluate(faded) == 0
+        page.wait_for_url("**clicked=true**")
+        page.locator("#map").press("Escape")
+        expect(page.locator("#list-title")).to_have_text("In view: 24 images")
+        expect(page).not_to_have_url(re.compile("clicked"))
 
 
 def test_copies_by_keyboard_slide_mark_ignore_and_export(browser: Browser, site: Site) -> None:

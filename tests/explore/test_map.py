@@ -96,6 +96,9 @@ def test_colours_follow_columns_and_models(gallery: Gallery) -> None:
     told = dict(zip(made.table["image"], (found.names[code] for code in found.codes), strict=True))
     assert told[query] == "query"
     assert told["circle/red-1.png"] == "not found"  # the query's own item
+    assert found.rest is not None and found.names[found.rest] == "not found"
+    assert found.note == "Found: the 10 nearest items of each model."  # of 24 images, a hundred would be all
+    assert sum(name in ("colour only", "several") for name in told.values()) == 10
     with pytest.raises(LikewiseError, match="choose one on the map first"):
         colour_by(made, gallery, labels, "model")
 

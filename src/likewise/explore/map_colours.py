@@ -13,7 +13,8 @@ from likewise.explore.projection import ImageMap
 MAX_COLOURS = 11
 OTHER = "other"
 CLUSTER, LABEL, MODEL = "cluster", "label", "model"
-NEIGHBOURS = 100
+MAX_NEIGHBOURS, MIN_NEIGHBOURS = 100, 10
+NEIGHBOUR_SHARE = 0.05  # of the catalog: of a small one, a hundred would be everything
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,10 @@ class MapColours:
 
     names: list[str]
     codes: list[int]
+    rest: int | None = None
+    """The place of what is only there to compare with, such as points without a label."""
+    note: str = ""
+    """What the colours mean, where their names do not say it."""
 
 
 def colour_by(
@@ -54,14 +59,14 @@ def _by_label(images: list[str], labels: LabelReader, image: str) -> MapColours:
     names = ["not labelled", "similar", "not similar", "query"]
     if image:
         told = {other: 1 if one.label == 1 else 2 for other, one in labels.of_query(image).items()}
-        return MapColours(names, [3 if one == image else told.get(one, 0) for one in images])
+        return MapColours(names, [3 if one == image else told.get(one, 0) for one in images], rest=0)
     table = labels.table()
     codes: dict[str, int] = {}
     if table is not None:
         for candidate, label in table.select("candidate", "label").iter_rows():
             codes[candidate] = 1 if label == 1 or codes.get(candidate) == 1 else 2
         codes |= dict.fromkeys(table["query"], 3)
-    return MapColours(names, [codes.get(one, 0) for one in images])
+    return MapColours(names, [codes.get(one, 0) for one in images], rest=0)
 
 
 def _by_model(images: list[str], gallery: Gallery, image: str, encoders: Sequence[str]) -> MapColours:
@@ -69,7 +74,8 @@ def _by_model(images: list[str], gallery: Gallery, image: str, encoders: Sequenc
     if row is None:
         raise LikewiseError("models find what is near an image: choose one on the map first, then colour by model.")
     found: dict[str, list[str]] = {}
-    lists = gallery.neighbours(row, gallery.choose_encoders(encoders), k=NEIGHBOURS)
+    k = min(MAX_NEIGHBOURS, max(MIN_NEIGHBOURS, round(NEIGHBOUR_SHARE * len(gallery.images))))
+    lists = gallery.neighbours(row, gallery.choose_encoders(encoders), k=k)
     for each in lists:
         for one in each.rows.tolist():
             found.setdefault(gallery.images[one], []).append(each.encoder)
@@ -82,4 +88,4 @@ def _by_model(images: list[str], gallery: Gallery, image: str, encoders: Sequenc
         who = found.get(one, [])
         return 0 if not who else place[f"{who[0]} only"] if len(who) == 1 else len(names) - 1
 
-    return MapColours(names, [code(one) for one in images])
+    return MapColours(names, [code(one) for one in images], rest=0, note=f"Found: the {k} nearest items of each model.")

@@ -60,7 +60,13 @@ def colours(
     if isinstance(made, Job):
         raise HTTPException(409, "the map is not ready yet")
     found = or_bad_request(lambda: colour_by(made, service.gallery, service.labels, by, image, names))
-    return {"names": found.names, "codes": found.codes, "further": [CLUSTER, LABEL, MODEL]}
+    return {
+        "names": found.names,
+        "codes": found.codes,
+        "rest": found.rest,
+        "note": found.note,
+        "further": [CLUSTER, LABEL, MODEL],
+    }
 
 
 def _map(service: ExploreService, encoder: str, method: str, sample: bool) -> ImageMap | Job[ImageMap]:

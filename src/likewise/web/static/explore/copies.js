@@ -1,6 +1,6 @@
 // Copies: all candidate pairs come once; the sliders draw the line here, so that their effect is seen at once.
 
-import { ask, boot, byId, element, fail, neighboursUrl, post, queryOf, tell, tile } from "./shared.js";
+import { ask, boot, byId, counted, element, fail, neighboursUrl, post, queryOf, tell, tile } from "./shared.js";
 
 const GROUPS_SHOWN = 40;
 const TILES_SHOWN = 12;
@@ -98,8 +98,7 @@ function show() {
   const leaking = all.filter((group) => group.leaks.some(([name]) => name !== "item") && group.state !== "ignored").length;
   const ignored = all.filter((group) => group.state === "ignored").length;
   if (!kept.length) return tell(NONE[byId("show").value]);
-  const counted = kept.length === 1 ? "1 group" : `${kept.length.toLocaleString("en")} groups`;
-  return tell(`${counted} with ${images.toLocaleString("en")} images; ${leaking.toLocaleString("en")} cross a split or the two halves; ${ignored.toLocaleString("en")} ignored.`);
+  return tell(`${counted(kept.length, "group")} with ${counted(images, "image")}; ${leaking.toLocaleString("en")} ${leaking === 1 ? "crosses" : "cross"} a split or the two halves; ${ignored.toLocaleString("en")} ignored.`);
 }
 
 function card(group) {

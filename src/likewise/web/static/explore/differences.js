@@ -1,6 +1,6 @@
 // Where models differ: queries with both lists, in the order asked for; or every mistake of one model.
 
-import { askJson, boot, byId, element, fail, labelBadge, neighboursUrl, onlyMark, post, queryOf, tell, tile } from "./shared.js";
+import { askJson, boot, byId, counted, element, fail, labelBadge, neighboursUrl, onlyMark, post, queryOf, tell, tile } from "./shared.js";
 
 const MISTAKES = "mistakes";
 const given = new URLSearchParams(window.location.search);
@@ -31,12 +31,11 @@ async function show(fresh) {
 }
 
 function said(reply, n, order) {
-  const shown = `${n.toLocaleString("en")} of ${reply.total.toLocaleString("en")}`;
-  if (order === MISTAKES) return reply.total ? `${shown} mistakes of ${byId("first").value}, the worst first.` : "No mistake: every similar candidate stands above the dissimilar ones.";
+  if (order === MISTAKES) return reply.total ? `${n.toLocaleString("en")} of ${counted(reply.total, "mistake")} of ${byId("first").value}, the worst first.` : "No mistake: every similar candidate stands above the dissimilar ones.";
   const learned = reply.learned.length ? ` ${reply.learned.join(" and ")} learned these labels: its AP says how well it remembers.` : "";
   const unlabelled = reply.labelled ? "" : " Nothing is labelled yet: models are compared by what they find.";
   const none = reply.total ? "" : " No query has the labels that this order needs.";
-  return `${shown} queries.${unlabelled}${learned}${none}`;
+  return `${n.toLocaleString("en")} of ${counted(reply.total, "query", "queries")}.${unlabelled}${learned}${none}`;
 }
 
 function query(one, reply) {
@@ -44,7 +43,7 @@ function query(one, reply) {
   const facts = [`${one.shared} of ${reply.k} items in both lists`];
   const marked = (name) => (reply.learned.includes(name) ? `${name} †` : name);
   if (one.ap_a !== null && one.ap_b !== null) facts.push(`AP ${marked(first.encoder)} ${(100 * one.ap_a).toFixed(1)}, ${marked(second.encoder)} ${(100 * one.ap_b).toFixed(1)}`);
-  if (one.n_labels) facts.push(`${one.n_labels} labels${one.n_split ? `, ${one.n_split} with split experts` : ""}`);
+  if (one.n_labels) facts.push(`${counted(one.n_labels, "label")}${one.n_split ? `, ${one.n_split} with split experts` : ""}`);
   const names = one.lists.map((list) => list.encoder);
   const title = element("p", { className: "group-facts" }, `${facts.join("; ")} `);
   const open = one.lists.flatMap((list) => list.found).filter((each) => each.only && !each.label).map((each) => [one.query, each.image]);

@@ -1,7 +1,7 @@
 // Map: the catalog in two dimensions; zoom in to see pictures, draw a lasso to select.
 
 import { MapCanvas, PALETTE } from "./map_canvas.js";
-import { ask, askJson, boot, byId, element, fail, neighboursUrl, pictureUrl, post, queryOf, tell, tile } from "./shared.js";
+import { ask, askJson, boot, byId, counted, element, fail, neighboursUrl, pictureUrl, post, queryOf, tell, tile } from "./shared.js";
 
 const LISTED = 48;
 const MAX_LISTED_FROM = 2000;
@@ -17,6 +17,8 @@ let chosen = given.get("image") ?? "";
 let sampled = given.get("sample") === "true";
 let area = readArea(given.get("lasso")); // the corners of what is selected, for the address
 let listed = LISTED;
+let clicked = given.get("clicked") === "true"; // one point is selected, by a click
+let note = ""; // what the colours mean
 
 export const map = new MapCanvas(byId("map"), () => {
   clearTimeout(settled);
@@ -45,7 +47,9 @@ async function load() {
     map.images = content.images;
     map.points = new Float32Array(Uint8Array.from(atob(content.points), (letter) => letter.charCodeAt(0)).buffer);
     map.codes = new Uint8Array(content.images.length);
-    map.selected = area ? map.inside(area) : null;
+    if (area) select(map.inside(area), area);
+    else if (clicked && map.images.includes(chosen)) pick(map.images.indexOf(chosen));
+    else select(null);
     map.total = content.n_images;
     await colour();
   } catch (problem) {
@@ -58,11 +62,13 @@ async function load() {
 async function colour() {
   try {
     const reply = await askJson("map/colours", { ...question(), by: byId("colour").value, image: chosen, with: byId("colour").value === "model" ? boot.encoders.slice(0, 4) : [] });
-    map.codes = Uint8Array.from(reply.codes);
+    const shade = (number) => (number === reply.rest ? PALETTE.length - 1 : number % PALETTE.length); // the last is grey
+    map.codes = Uint8Array.from(reply.codes, shade);
+    note = reply.note;
     byId("legend").replaceChildren(
       ...reply.names.map((name, number) => {
         const swatch = element("span", { className: "swatch" });
-        swatch.style.backgroundColor = PALETTE[number % PALETTE.length];
+        swatch.style.backgroundColor = PALETTE[shade(number)];
         return element("li", {}, swatch, name);
       }),
     );
@@ -71,7 +77,7 @@ async function colour() {
     return;
   }
   map.draw();
-  tell(`${map.images.length.toLocaleString("en")} of ${map.total.toLocaleString("en")} images, drawn by ${byId("method").value}.${byId("method").value === "PCA" ? "" : " Near means alike; distances between groups mean nothing."}`);
+  tell(`${map.images.length.toLocaleString("en")} of ${map.total.toLocaleString("en")} images, drawn by ${byId("method").value}.${byId("method").value === "PCA" ? "" : " Near means alike; distances between groups mean nothing."}${note ? ` ${note}` : ""}`);
 }
 
 // ----------------------------------------------------------------------------------------------------------------- list
@@ -81,13 +87,13 @@ const places = () => (map.selected ? [...map.selected.keys()].filter((place) => 
 /** Once nothing moves: the address, and the list of what is in view or selected. */
 function settle() {
   const { x, y, zoom } = map.view;
-  const here = { ...question(), colour: byId("colour").value, image: chosen, sample: sampled || "", x: x.toFixed(4), y: y.toFixed(4), zoom: zoom.toFixed(3), lasso: area ? area.map((corner) => corner.map((one) => one.toFixed(3)).join(",")).join(" ") : "" };
+  const here = { ...question(), colour: byId("colour").value, image: chosen, clicked: clicked || "", sample: sampled || "", x: x.toFixed(4), y: y.toFixed(4), zoom: zoom.toFixed(3), lasso: area ? area.map((corner) => corner.map((one) => one.toFixed(3)).join(",")).join(" ") : "" };
   window.history.replaceState(null, "", `?${queryOf(here)}`);
   byId("map").dataset.milliseconds = map.milliseconds.toFixed(1);
   const found = places();
   const close = map.selected || found.length <= MAX_LISTED_FROM;
   const part = !close ? ", zoom in to list them" : found.length > listed ? `, the first ${listed}` : "";
-  byId("list-title").textContent = `${map.selected ? "Selected" : "In view"}: ${found.length.toLocaleString("en")} images${part}`;
+  byId("list-title").textContent = `${map.selected ? "Selected" : "In view"}: ${counted(found.length, "image")}${part}`;
   byId("more").hidden = !close || found.length <= listed;
   byId("actions").hidden = !map.selected;
   byId("ask").hidden = !boot.owner;
@@ -97,6 +103,9 @@ function settle() {
 /** Select flagged points; `corners` say where they are, so that the address can hold it. */
 function select(flags, corners = null) {
   map.selected = flags && flags.some(Boolean) ? flags : null;
+  map.dims = Boolean(corners);
+  map.marked = -1;
+  clicked = false;
   area = map.selected ? corners : null;
   listed = LISTED;
   map.draw();
@@ -173,11 +182,18 @@ function hover(event, now) {
 /** A click on a point makes it the image that labels and models are about; the list has the link to its neighbours. */
 function choose(place) {
   if (place < 0) return;
+  pick(place);
+  if (["label", "model"].includes(byId("colour").value)) colour();
+}
+
+/** A ring around one point; nothing else fades, so that its colours can be compared. */
+function pick(place) {
   chosen = map.images[place];
   const flags = new Uint8Array(map.images.length);
   flags[place] = 1;
   select(flags);
-  if (["label", "model"].includes(byId("colour").value)) colour();
+  map.marked = place;
+  clicked = true;
 }
 
 canvas.addEventListener("keydown", (event) => {

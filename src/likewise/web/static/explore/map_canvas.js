@@ -25,6 +25,8 @@ export class MapCanvas {
     this.images = [];
     this.codes = new Uint8Array(0);
     this.selected = null; // a Uint8Array of flags
+    this.dims = false; // whether what is not selected fades
+    this.marked = -1; // the point with a ring around it
     this.lasso = [];
     this.view = { x: 0, y: 0, zoom: 1 };
     this.pictures = new Map();
@@ -87,12 +89,13 @@ export class MapCanvas {
       if (x < 0 || y < 0 || x >= width - size || y >= height - size) continue;
       inView.push(place);
       let colour = packed[this.codes[place] % packed.length];
-      if (this.selected && !this.selected[place]) colour = (colour & 0x00ffffff) | (60 << 24);
+      if (this.dims && this.selected && !this.selected[place]) colour = (colour & 0x00ffffff) | (60 << 24);
       for (let row = 0; row < size; row += 1) words.fill(colour, (y + row) * width + x, (y + row) * width + x + size);
     }
     this.inView = inView;
     this.pen.putImageData(pixels, 0, 0);
     this.paintThumbnails(inView);
+    this.paintMark(size);
     this.paintLasso();
     this.milliseconds = performance.now() - started;
     this.onChange(this);
@@ -132,6 +135,17 @@ export class MapCanvas {
       if (this.pictures.size > MAX_KEPT) this.pictures.delete(this.pictures.keys().next().value);
     }
     return picture;
+  }
+
+  paintMark(size) {
+    if (this.marked < 0) return;
+    const ratio = window.devicePixelRatio || 1;
+    const [x, y] = this.toScreen(this.marked);
+    this.pen.beginPath();
+    this.pen.arc(x + size / 2, y + size / 2, size + 5 * ratio, 0, 2 * Math.PI);
+    this.pen.strokeStyle = "#d55e00";
+    this.pen.lineWidth = 2 * ratio;
+    this.pen.stroke();
   }
 
   paintLasso() {

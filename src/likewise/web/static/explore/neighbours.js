@@ -1,6 +1,6 @@
 // Neighbours: the nearest items of a picture under up to four encoders; every picture found is a link to its own.
 
-import { ask, askJson, boot, byId, element, encoderChoice, fail, isOurs, isPlainClick, labelBadge, neighboursUrl, onlyMark, pictureUrl, post, tell, tile, walk } from "./shared.js";
+import { ask, askJson, boot, byId, counted, element, encoderChoice, fail, isOurs, isPlainClick, labelBadge, neighboursUrl, onlyMark, pictureUrl, post, tell, tile, walk } from "./shared.js";
 import { shrunk, takePictures } from "../pictures.js";
 
 const WAIT_MS = 200; // after the last key
@@ -58,7 +58,8 @@ async function show() {
       const only = reply.lists.flatMap((list) => list.found).filter((one) => one.only).length;
       const alone = reply.lists.length > 1 ? ` ${only} found by one encoder only.` : "";
       const own = state.image ? "; the query's own item is left out" : "";
-      tell(`${reply.lists.map((list) => list.found.length).join(" + ")} items${own}.${alone}`);
+      const lengths = reply.lists.map((list) => list.found.length);
+      tell(`${lengths.join(" + ")} ${Math.max(...lengths) === 1 ? "item" : "items"}${own}.${alone}`);
     } else {
       showQuery(null);
       await browse(mine, true);
@@ -133,7 +134,7 @@ async function browse(mine, fresh) {
   const shown = already + tiles.length;
   byId("more").hidden = shown >= reply.total;
   byId("ask").hidden = true;
-  tell(`${shown.toLocaleString("en")} of ${reply.total.toLocaleString("en")} images. Choose one to see what each model finds.`);
+  tell(`${shown.toLocaleString("en")} of ${counted(reply.total, "image")}. Choose one to see what each model finds.`);
 }
 
 byId("more").addEventListener("click", () => browse(turn, false).catch(fail));

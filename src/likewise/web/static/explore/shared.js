@@ -37,6 +37,9 @@ export async function ask(path, values = {}, options = {}) {
 export const askJson = async (...question) => (await ask(...question)).json();
 export const post = (path, body) => askJson(path, {}, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
 
+/** A number with its noun: `1 image`, `2,000 images`. */
+export const counted = (n, one, more = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : more}`;
+
 /** Say something under the page's content; `state` is one of asking, showing, failed. */
 export function tell(text, state = "showing") {
   byId("said").textContent = text;

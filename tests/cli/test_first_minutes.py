@@ -50,6 +50,28 @@ def test_fewer_queries_than_asked_for_are_said_with_the_hours_that_allow_them(sh
     assert enough.code == 0 and "asked for" not in enough.out
 
 
+def test_few_queries_are_said_before_somebody_labels_them(shop: Path, run: Run) -> None:
+    few = run("discover", shop, "--hours", 0.3)
+    assert few.code == 0 and "intervals over fewer than 15 queries are a rough guide" in few.out
+    hours = float(few.out.partition("rough guide: about ")[2].partition(" hours")[0])
+    enough = run("discover", shop, "--hours", hours, "--replace")
+    assert int(enough.out.partition(" queries: ")[0].rpartition(" ")[2]) >= 15
+    assert "rough guide" not in enough.out
+
+
+def test_before_labels_no_set_of_generators_is_called_the_best(shop: Path, run: Run) -> None:
+    slowly = ("--seconds-per-pair", 60)
+    planned = run("plan", "labels", shop, "--k", 8, *slowly)
+    assert "all 2 generators, by k" in map(str.strip, planned.out.splitlines()), "the title is not broken"
+    assert "best" not in planned.out and "positives are" not in planned.out
+    an_hour = int(planned.out.partition("is enough for about ")[2].partition(" ")[0])
+    ended = run("discover", shop, "--hours", 1, "--n-queries", 1000, *slowly)
+    assert abs(int(ended.out.partition(" queries: ")[0].rpartition(" ")[2]) - an_hour) <= 0.2 * an_hour
+    assert run("label", "simulate", shop).code == 0
+    planned = run("plan", "labels", shop, "--k", 8)
+    assert "the best set of each size at k = 6" in planned.out and "next:" not in planned.out
+
+
 def test_training_says_how_long_it_takes_before_it_begins(
     shop: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,9 @@
 """Long work tells how far it is: in a log one line now and then, with the speed and the time left."""
 
+from io import StringIO
+
 import pytest
+from rich.console import Console
 from rich.progress import Progress
 
 from likewise.cli import console
@@ -37,6 +40,15 @@ def test_time_left_counts_from_the_start_of_this_part_or_of_all_the_work(
             update("items", 0, 5)
             update("items", 2, 5)
         assert capsys.readouterr().err.splitlines()[-1] == f"items: 2 of 5 steps, {ending}"
+
+
+def test_a_bar_in_a_terminal_of_80_columns_cuts_its_name_and_no_number() -> None:
+    printed = StringIO()
+    terminal = Console(file=printed, width=80, force_terminal=True, color_system=None)
+    with console._terminal_bars(terminal, "images") as update:
+        update("efficientnet-lite0, colour, texture, shape, layout", 4_000, 10_000)
+    line = next(line for line in printed.getvalue().splitlines() if "efficientnet" in line)
+    assert "efficientnet-lite0, c" in line and "4000/10000 images" in line and "-:--:--" in line
 
 
 def test_the_bar_of_a_continued_run_counts_only_what_it_did_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same fil
 
 SECONDS_BETWEEN_LINES = 10.0
 SECONDS_OF_SPEED = 3600.0
+SHORTEST_NAME, WIDTH_OF_NUMBERS = 20, 46  # of a line with a bar: what it says, and bar, count, speed and time left
 
 
 AsOf = Annotated[
@@ -129,13 +130,16 @@ def single_progress_bar(unit: str) -> Iterator[ProgressCallback]:
 @contextmanager
 def _terminal_bars(errors: "Console", unit: str) -> Iterator[ProgressCallback]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.table import Column
 
+    of_names = max(SHORTEST_NAME, errors.width - WIDTH_OF_NUMBERS - len(unit))
+    names = Column(no_wrap=True, overflow="ellipsis", min_width=min(SHORTEST_NAME, of_names), max_width=of_names)
     bar = Progress(
-        TextColumn("{task.description:<24}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(f"{unit}  {{task.fields[rate]}}"),
-        TimeRemainingColumn(),
+        TextColumn("{task.description}", table_column=names),
+        BarColumn(table_column=Column(min_width=10)),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
+        TextColumn(f"{unit}  {{task.fields[rate]}}", table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(table_column=Column(no_wrap=True)),
         console=errors,
         transient=True,
     )

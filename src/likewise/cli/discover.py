@@ -44,13 +44,14 @@ ByCategory = Annotated[bool, typer.Option("--by-category", help="Draw queries in
 Seconds = Annotated[float, typer.Option("--seconds-per-pair", help="How long an expert needs for one pair.")]
 
 
+DEFAULT_K = 6
 LARGEST_USEFUL_ERROR = 0.1  # of a prevalence: above, the sentence about it says nothing
 
 
 def discover(
     workspace: WorkspacePath,
     generators: With = None,
-    k: Annotated[int, typer.Option("--k", help="Candidates per query and generator.")] = 6,
+    k: Annotated[int, typer.Option("--k", help="Candidates per query and generator.")] = DEFAULT_K,
     n_queries: Annotated[
         int | None, typer.Option(help="Number of query images to draw.", show_default="what --hours allows, up to 100")
     ] = None,
@@ -162,7 +163,7 @@ def discover(
         if not as_json:
             _print_cost(pool, cost, seconds_per_pair, by_default)
             if n_queries and budget_hours and len(pool.query_gallery.queries) == settings.n_queries < n_queries:
-                fit = f"{settings.n_queries} fit into {budget_hours:g} hours (--hours)"
+                fit = f"{settings.n_queries} fit into {budget_hours:g} {'hour' if budget_hours == 1 else 'hours'} (--hours)"
                 echo(f"  {n_queries} queries were asked for; {fit}")
         written = store_pool(target, pool, replace=replace)
         change = project_follows(target)
@@ -263,6 +264,7 @@ def _print_cost(pool: "Pool", cost: "Prevalence", seconds_per_pair: float, by_de
     from likewise.discovery import RANDOM
     from likewise.discovery.hours import DEFAULT_HOURS
     from likewise.discovery.unit import UNIT_NAMES
+    from likewise.intervals import MIN_QUERIES
 
     n_queries = len(pool.query_gallery.queries)
     drawn = pool.settings.design != "eds"
@@ -271,12 +273,19 @@ def _print_cost(pool: "Pool", cost: "Prevalence", seconds_per_pair: float, by_de
         f"[bold]{n_pairs:,} pairs[/] to label for {n_queries} queries: {cost.hours_pool:,.1f} hours of an expert at "
         f"{seconds_per_pair:g} s per pair"
     )
+    if n_queries < MIN_QUERIES and n_queries == pool.settings.n_queries:
+        enough = cost.hours_pool * (MIN_QUERIES + 0.5) / n_queries
+        echo(
+            f"  [bold]intervals over fewer than {MIN_QUERIES} queries are a rough guide[/]: about {enough:.1f} hours "
+            f"(--hours) bring {MIN_QUERIES}"
+        )
     if by_default:
         echo(f"  chosen for {DEFAULT_HOURS:g} hour by default; more hours (--hours) or --n-queries bring more queries")
     if not drawn:
+        fewer = f": {cost.speed_up:,.0f}x fewer" if cost.speed_up >= 1.5 else ""
         echo(
             f"  all {cost.n_all_pairs:,} {UNIT_NAMES[cost.unit]} pairs would take "
-            f"{cost.hours_brute_force:,.1f} hours: {cost.speed_up:,.0f}x fewer; "
+            f"{cost.hours_brute_force:,.1f} hours{fewer}; "
             f"{pool.rows.filter(pool.rows['generator'] == RANDOM).height} of them are drawn at random"
         )
         return
@@ -324,10 +333,14 @@ def budget(
 
     Example: `likewise plan labels shoes --k 12 --seconds-per-pair 8`
     """
+    import polars as pl
+
+    from likewise.discovery.hours import queries_an_hour
     from likewise.discovery.prevalence import random_pairs_needed
     from likewise.discovery.stored_pool import budget_settings
     from likewise.discovery.unit import UNIT_NAMES
     from likewise.evaluation.budget import write_budget
+    from likewise.report.formatting import plural
 
     n_random = random_pairs_needed(error, probability)
     target = open_workspace(workspace)
@@ -350,12 +363,27 @@ def budget(
 
     console().print(budget_by_k_table(table))
     console().print(best_sets_table(table))
+    labelled = table["expected_positives"].null_count() < len(table)
+    found = (
+        f"positives are {UNIT_NAMES[settings.unit]} pairs"
+        if labelled
+        else "which set finds more similar pairs is known once some are labelled"
+    )
+    first_candidates = table.filter((pl.col("n_generators") == 1) & (pl.col("k") == 1))
+    n_asked = int(first_candidates["n_pairs"].max())  # type: ignore[arg-type]
     echo(
-        f"for {settings.n_queries} queries, random pairs not counted; positives are {UNIT_NAMES[settings.unit]} pairs; "
-        f"all {len(table)} choices: results/budget.parquet"
+        f"for {plural(n_asked, 'query', 'queries')}, random pairs not counted; {found}; all {len(table)} choices: "
+        "results/budget.parquet"
     )
     echo(
         f"a prevalence below {100 * error:g} % is estimated to within {100 * error:g} %, except with probability "
         f"{100 * probability:g} %, from {n_random:,} random pairs ({n_random * seconds_per_pair / 3600:,.1f} hours): "
         f"`likewise discover --random {n_random}`"
     )
+    chosen = table.sort("n_generators").filter(pl.col("k") == min(DEFAULT_K, k)).tail(1)
+    each_hour = queries_an_hour(chosen["n_pairs"][0] / n_asked, seconds_per_pair)
+    if not target.pool_file.exists() and each_hour:
+        echo(
+            f"[dim]next: likewise discover {escape(target.quoted)} --hours HOURS: an hour of one expert is enough for "
+            f"about {plural(each_hour, 'query', 'queries')} at k = {min(DEFAULT_K, k)}[/]"
+        )

@@ -14,6 +14,12 @@ SHARE_OF_RANDOM_PAIRS = 5  # at most one pair in so many is drawn at random
 PILOT_QUERIES = 20  # enough to see how many pairs a query brings
 
 
+def queries_an_hour(pairs_per_query: float, seconds_per_pair: float) -> int:
+    """How many queries an hour is enough for, with its share of random pairs."""
+    n_pairs = int(3600 / seconds_per_pair)
+    return int((n_pairs - n_pairs // SHARE_OF_RANDOM_PAIRS) / pairs_per_query)
+
+
 def settings_within(
     workspace: WorkspaceFolder,
     settings: PoolSettings,
@@ -26,7 +32,7 @@ def settings_within(
     n_pairs = int(hours * 3600 / seconds_per_pair) if hours > 0 and seconds_per_pair > 0 else 0
     if n_pairs < LABELS_PER_QUERY:
         raise LikewiseError(
-            f"{hours:g} hours at {seconds_per_pair:g} s a pair are {n_pairs} pairs, too few for a benchmark: give at "
+            f"{hours:g} {'hour' if hours == 1 else 'hours'} at {seconds_per_pair:g} s a pair are {n_pairs} pairs, too few for a benchmark: give at "
             f"least {LABELS_PER_QUERY * seconds_per_pair / 3600:.2g} hours (--hours)."
         )
     if settings.design != "eds":

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from likewise.discovery.stored_pool import read_stored_pool
 from likewise.labeling.store import opened_votes
 from likewise.labeling.store.events import SubmittedAnswer, add_answers
 from likewise.labeling.store.experts import read_experts
@@ -69,6 +70,13 @@ def test_answers_faster_than_anybody_can_look_are_flagged(asked: WorkspaceFolder
     assert "Careful answers faster" not in shown
     board = json.loads(run("label", "status", asked.path, "--json").out)
     assert {row["name"]: row["hasty"] for row in board["experts"]} == {"Quick": True, "Careful": False}
+    every_pair = read_stored_pool(asked)
+    assert every_pair is not None
+    hours = every_pair.n_all_pairs * 4.0 / 3600.0  # as long as Careful takes, who looks
+    assert board["cost"]["brute_force_hours"] == pytest.approx(hours)
+    assert f"brute force: {60 * hours:.0f} min each" in shown
+    spent = f"{pairs * 4.1 / 60:.0f} min" if pairs * 4.1 >= 60 else f"{pairs * 4.1:.0f} s"
+    assert f"time: {spent} spent on {pairs} pairs" in shown
 
 
 def test_an_invitation_says_when_no_site_answers(asked: WorkspaceFolder, run: Run) -> None:

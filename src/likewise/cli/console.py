@@ -180,3 +180,14 @@ def _log_lines(errors: "Console", unit: str, *, one: bool = False) -> Iterator[P
 
 def format_duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def format_hours(hours: float) -> str:
+    """As a person says it: 12 s, 5 min, 3.4 h, 12 days."""
+    if hours == 0.0:
+        return "–"
+    if hours < 1 / 60:
+        return f"{3600 * hours:.0f} s" if hours >= 1 / 3600 else "< 1 s"
+    if hours < 1:
+        return f"{60 * hours:.0f} min"
+    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:,.0f} days"

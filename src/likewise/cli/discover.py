@@ -163,7 +163,8 @@ def discover(
         if not as_json:
             _print_cost(pool, cost, seconds_per_pair, by_default)
             if n_queries and budget_hours and len(pool.query_gallery.queries) == settings.n_queries < n_queries:
-                fit = f"{settings.n_queries} fit into {budget_hours:g} {'hour' if budget_hours == 1 else 'hours'} (--hours)"
+                unit_of_time = "hour" if budget_hours == 1 else "hours"
+                fit = f"{settings.n_queries} fit into {budget_hours:g} {unit_of_time} (--hours)"
                 echo(f"  {n_queries} queries were asked for; {fit}")
         written = store_pool(target, pool, replace=replace)
         change = project_follows(target)

@@ -6,7 +6,7 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
-from likewise.cli.console import console, echo
+from likewise.cli.console import console, echo, format_hours
 from likewise.report.formatting import plural
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ HEADINGS = (  # short lines: the table fits 80 columns, also with long names
     "answered",
     "per\nhour",
     "s per\npair",
-    "hours\nleft",
+    "time\nleft",
     "repeats\nsame",
     "control\npairs",
     "agrees",
@@ -55,11 +55,11 @@ def print_dashboard(board: "Dashboard", stability: str, ties: str) -> None:
     divided = plural(board.n_divided, "pair")
     echo(f"similar so far: {share} of the answered pairs; {divided} on which experts disagree{tied}")
     cost = board.cost
-    left = "" if cost.hours_left is None else f", {cost.hours_left:,.1f} left"
-    brute = "" if cost.brute_force_hours is None else f"; brute force would take {cost.brute_force_hours:,.1f} each"
+    left = "" if cost.hours_left is None else f", {_time(cost.hours_left)} left"
+    brute = "" if cost.brute_force_hours is None else f"; brute force: {_time(cost.brute_force_hours)} each"
     speed = "" if cost.speed_up is None else f" ({cost.speed_up:,.0f}x more pairs)"
     untimed = f" (without {cost.untimed:,} answers that came without a time)" if cost.untimed else ""
-    echo(f"hours: {cost.hours_spent:,.1f} spent on {cost.pairs:,} pairs{untimed}{left}{brute}{speed}")
+    echo(f"time: {_time(cost.hours_spent)} spent on {cost.pairs:,} pairs{untimed}{left}{brute}{speed}")
     echo(f"would more labels change the order of the models? {escape(stability)}")
 
 
@@ -75,12 +75,19 @@ def _experts(board: "Dashboard") -> Table:
             f"{row.answered:,} / {row.total:,}",
             _number(row.pace_per_hour),
             _number(row.seconds_per_pair, 1),
-            _number(row.hours_left, 1),
+            _time(row.hours_left),
             _share(row.self_consistency),
             _share(row.catch_correct),
             _share(row.agreement),
         )
     return table
+
+
+def _time(hours: float | None) -> str:
+    """Of work: never in days, which have more hours than anybody works."""
+    if hours is None:
+        return "–"
+    return "0" if hours == 0 else format_hours(hours) if hours < 48 else f"{hours:,.0f} h"
 
 
 def _number(value: float | None, digits: int = 0) -> str:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from likewise.cli.console import AsJson, console, echo, echo_json, parse_names
+from likewise.cli.console import AsJson, console, echo, echo_json, format_hours, parse_names
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -91,18 +91,7 @@ def _table(ways: "list[DeploymentEstimate]") -> "Table":
         table.add_column(name, justify="right")
     for way in ways:
         memory = f"{way.memory_gb:,.0f}  " if way.fits else f"[red]{way.memory_gb:,.0f} ![/]"
-        spans = (_format_hours(hours) for hours in (way.encode_hours, way.build_hours, way.search_hours))
+        spans = (format_hours(hours) for hours in (way.encode_hours, way.build_hours, way.search_hours))
         cost = f"{way.cost:,.0f}" if way.cost >= 100 else f"{way.cost:.2f}"
         table.add_row(way.name, memory, f"{way.disk_gb:,.0f}", *spans, cost)
     return table
-
-
-def _format_hours(hours: float) -> str:
-    """As a person says it: 12 s, 5 min, 3.4 h, 12 days."""
-    if hours == 0.0:
-        return "–"
-    if hours < 1 / 60:
-        return f"{3600 * hours:.0f} s" if hours >= 1 / 3600 else "< 1 s"
-    if hours < 1:
-        return f"{60 * hours:.0f} min"
-    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:,.0f} days"

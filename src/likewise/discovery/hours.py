@@ -31,9 +31,10 @@ def settings_within(
     """As many queries as one expert can label in these hours, at most those that the settings ask for."""
     n_pairs = int(hours * 3600 / seconds_per_pair) if hours > 0 and seconds_per_pair > 0 else 0
     if n_pairs < LABELS_PER_QUERY:
+        unit_of_time = "hour" if hours == 1 else "hours"
         raise LikewiseError(
-            f"{hours:g} {'hour' if hours == 1 else 'hours'} at {seconds_per_pair:g} s a pair are {n_pairs} pairs, too few for a benchmark: give at "
-            f"least {LABELS_PER_QUERY * seconds_per_pair / 3600:.2g} hours (--hours)."
+            f"{hours:g} {unit_of_time} at {seconds_per_pair:g} s a pair are {n_pairs} pairs, too few for a benchmark: "
+            f"give at least {LABELS_PER_QUERY * seconds_per_pair / 3600:.2g} hours (--hours)."
         )
     if settings.design != "eds":
         n_queries = min(settings.n_queries, n_pairs // LABELS_PER_QUERY)

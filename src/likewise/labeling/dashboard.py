@@ -202,9 +202,13 @@ def _divided(votes: pl.DataFrame, adjudicated: pl.DataFrame) -> list[DividedPair
 
 def _cost(engine: Engine, rows: list[ExpertRow], events: pl.DataFrame, n_all_pairs: int | None) -> LabelingCost:
     pairs = count_asked_pairs(engine)
-    milliseconds = events.filter(pl.col("answer").is_in(ANSWERS))["milliseconds"]
+    answers = events.filter(pl.col("answer").is_in(ANSWERS))
+    milliseconds = answers["milliseconds"]
     timed = milliseconds.drop_nulls().clip(0, 60_000)
-    seconds = float(timed.sum()) / timed.len() / 1000.0 if timed.len() else DEFAULT_SECONDS_PER_PAIR
+    # Who does not look says nothing about how long looking takes.
+    looked = answers.filter(~pl.col("expert").is_in([row.name for row in rows if row.hasty]))["milliseconds"]
+    looked = looked.drop_nulls().clip(0, 60_000)
+    seconds = float(looked.sum()) / looked.len() / 1000.0 if looked.len() else DEFAULT_SECONDS_PER_PAIR
     active = [row for row in rows if row.state == "active"]
     left = [
         row.hours_left if row.hours_left is not None else (row.total - row.answered) * seconds / 3600.0

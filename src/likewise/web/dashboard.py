@@ -56,10 +56,15 @@ def dashboard_context(site: Site) -> dict[str, Any]:
         ],
         "cost": asdict(dashboard.cost),
         "chain": chain,
-        "stability": ranking_stability(workspace) if has_labels else Stability("Known after the first answers."),
+        "stability": ranking_stability(workspace) if has_labels else Stability(_unknown(dashboard.n_votes)),
         "goal": goal_status(workspace, dashboard.cost.hours_per_label, max_entries=PAGE_ENTRIES),
         "log": dashboard.log,
     }
+
+
+def _unknown(n_votes: int) -> str:
+    """Why nobody can say yet whether the order would change."""
+    return "Known once labels are made of the answers." if n_votes else "Known after the first answers."
 
 
 def _chain(site: Site) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def test_the_share_found_is_what_brute_force_counts(whole: tuple[WorkspaceFolder
     assert truth["cost"] == pytest.approx(asked / (100 * 599))
     said = " ".join(printed.split())
     share, cost = round(100 * len(truly & confirmed) / len(truly)), 100 * asked / (100 * 599)
-    assert f"EDS found {share} % of all truly similar pairs" in said
+    assert f"The EDS pool and its experts found {share} % of all truly similar pairs" in said
     assert f"at {cost:.1f} % of the brute-force cost" in said
     assert share > 40
     assert cost < 6

@@ -182,6 +182,10 @@ def test_a_phone_by_touch(browser: Browser, site: Site) -> None:
             box = button.bounding_box()
             assert box is not None
             assert box["height"] >= 40
+        page.get_by_role("button", name="Enlarge", exact=True).tap()
+        expect(page.locator("#zoom .by-touch")).to_be_visible()
+        expect(page.locator("#zoom .by-key")).to_be_hidden()  # a phone has neither Esc nor answer keys
+        page.get_by_role("button", name="Close").tap()
         page.wait_for_timeout(TOO_SOON_MS)
         page.get_by_role("button", name="Similar", exact=True).tap()
         saved(page)

@@ -185,6 +185,9 @@ def test_without_features_the_page_says_what_to_do(browser: Browser, empty: Site
     with opened(browser) as page:
         come_in(page, empty)
         expect(page.locator("main")).to_contain_text(f"likewise condition ask {empty.workspace.path}")
+        tower = f"likewise condition two-tower {empty.workspace.path} {empty.workspace.path}/tower --columns category"
+        expect(page.locator("main")).to_contain_text(tower)  # the shapes have no captions
+        expect(page.locator("main")).not_to_contain_text("install")
         check(page)
 
 

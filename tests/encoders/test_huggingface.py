@@ -1,6 +1,7 @@
 """Transformers models in the real format give what transformers itself gives, pictures and texts."""
 
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,11 @@ def test_a_model_that_is_not_here_is_answered_at_once_with_what_to_do(monkeypatc
         return asked
 
     assert refused() == []  # the tests are told that they are offline
+    with monkeypatch.context() as base:
+        base.setitem(sys.modules, "transformers", None)  # nobody is sent to fetch what could not be opened
+        base.setattr("likewise.optional_dependencies.find_spec", lambda _: None)
+        with pytest.raises(LikewiseError, match=r"hf:openai/.* needs transformers, .*pip install 'likewise\[torch\]'"):
+            get_encoder("clip")
     for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HTTPS_PROXY", "https_proxy"):
         monkeypatch.delenv(name, raising=False)
     assert refused() == [SECONDS_TO_CONNECT] * len(specs)

@@ -18,6 +18,7 @@ from likewise.report.differences import against_best, not_significantly_worse
 from likewise.report.formatting import (
     count,
     format_amount,
+    fraction,
     join_names,
     p_value,
     percent,
@@ -61,7 +62,10 @@ def test_a_lead_that_is_not_real_names_the_rivals_and_the_paired_difference() ->
     lead, numbers = headline_verdict(board, found, "shop")
     assert lead == "b leads, but not significantly over c"
     assert "70.0" in numbers and "60.0–80.0" in numbers
-    assert "over c +5.0 points (95\u00a0% −1.2 to +11.0, p\u00a0=\u00a00.080)" in numbers and "Holm" in numbers
+    assert (
+        "Its lead is +5.0 points (95\u00a0% −1.2 to +11.0, p\u00a0=\u00a00.080) over c, paired" in numbers
+        and "Holm" in numbers
+    )
     assert not_significantly_worse(board, found) == ["c"]
     assert [model.encoder for model in board.models] == ["b", "c", "a", "d"]
     assert board.models[-1].place is None and board.models[-1].whisker is None
@@ -77,6 +81,10 @@ def test_a_lead_lost_by_correction_is_no_contradiction() -> None:
     assert "Taken alone the lead over a would be significant; after correction for 3 comparisons it is not." in numbers
 
 
+def test_no_coefficient_is_a_negative_zero() -> None:
+    assert [fraction(value) for value in (-0.001, 0.0, -0.32, None)] == ["0.00", "0.00", "−0.32", "–"]
+
+
 def test_pairs_to_label_next_show_many_queries() -> None:
     pairs = [("a", str(number)) for number in range(7)] + [("b", "x"), ("c", "y"), ("b", "z")]
     assert different_queries(pairs, 5) == [("a", "0"), ("b", "x"), ("c", "y"), ("a", "1"), ("b", "z")]
@@ -88,7 +96,7 @@ def test_a_real_difference_names_a_winner_although_the_intervals_overlap() -> No
     found = against_best(differences_of(("a", "b", -0.04, -0.06, -0.02, 0.0004)), board)
     lead, numbers = headline_verdict(board, found, "shop")
     assert lead == "b finds best what people call similar"
-    assert "the next, a: +4.0 points (95\u00a0% +2.0 to +6.0, p\u00a0<\u00a00.001)" in numbers
+    assert "the next, a, is +4.0 points (95\u00a0% +2.0 to +6.0, p\u00a0<\u00a00.001), paired" in numbers
     assert not_significantly_worse(board, found) == []
 
 

@@ -92,8 +92,11 @@ def _print(result: "GateResult", workspace: Path, page: Path) -> None:
     for note in result.notes:
         echo(escape(note))
     if len(result.pairs):
-        command = f"likewise label add-pairs {quoted(workspace)} --pairs {page.with_name(PAIRS)}"
-        echo(f"{len(result.pairs):,} results that differ have no label: [bold]{escape(command)}[/]")
+        command = f"likewise label add-pairs {quoted(workspace)} --pairs {quoted(page.with_name(PAIRS))}"
+        unlabelled = (
+            "1 result that differs has" if len(result.pairs) == 1 else f"{len(result.pairs):,} results that differ have"
+        )
+        echo(f"{unlabelled} no label: [bold]{escape(command)}[/]")
 
 
 def _table(result: "GateResult") -> "Table":

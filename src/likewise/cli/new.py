@@ -116,11 +116,11 @@ def new(
         return
     from rich.markup import escape
 
-    categories = made.catalog["category"].n_unique()
-    echo(
-        f"[bold]{escape(str(workspace))}[/]: {len(made.catalog):,} images of {made.catalog['item'].n_unique():,} items "
-        f"in {categories} {'category' if categories == 1 else 'categories'}, {made.n_left_out} left out"
-    )
+    from likewise.report.formatting import plural
+
+    images, items = plural(len(made.catalog), "image"), plural(made.catalog["item"].n_unique(), "item")
+    categories = plural(made.catalog["category"].n_unique(), "category", "categories")
+    echo(f"[bold]{escape(str(workspace))}[/]: {images} of {items} in {categories}, {made.n_left_out} left out")
     if (
         source
         and made.catalog["item"].n_unique() == len(made.catalog)

@@ -157,7 +157,7 @@ def _budget(rows: pl.DataFrame, title: str, header: str, column: str) -> Table:
     optional = {
         "expected_positives": "expected\npositives",
         "marginal_positives_per_hour": "more\nper hour",
-        "recall": "true\npairs\nfound (%)",
+        "recall": "true\npairs in\npool (%)",
         "spearman": "Spearman\nwith true\norder",
     }
     shown = [name for name in optional if name in rows.columns and rows[name].null_count() < len(rows)]

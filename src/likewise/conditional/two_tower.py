@@ -162,12 +162,17 @@ def train_two_tower(
     return TwoTowerTrainingResult(folder, len(train), len(held), *measured, time.monotonic() - started, notes)
 
 
-def _suggest_columns(catalog: pl.DataFrame) -> str:
-    """Which columns could be texts to learn from, longest first, as a way out."""
+def text_columns(catalog: pl.DataFrame) -> list[str]:
+    """The columns that could be texts to learn from, those with the most words first."""
     own = ("image", "item", "digest", "split", "domain")
     texts = [name for name, kind in catalog.schema.items() if kind == pl.String and name not in own]
     words = {name: catalog[name].drop_nulls().str.split(" ").list.len().mean() for name in texts}
-    several = sorted((name for name in texts if words[name]), key=lambda name: -float(words[name] or 0.0))  # type: ignore[arg-type]
+    return sorted((name for name in texts if words[name]), key=lambda name: -float(words[name] or 0.0))  # type: ignore[arg-type]
+
+
+def _suggest_columns(catalog: pl.DataFrame) -> str:
+    """A way out where the columns asked for are not there."""
+    several = text_columns(catalog)
     if not several:
         return "it has no texts at all; make the workspace from a table with a column of captions or titles."
     return f"learn from others with `--columns {several[0]}` (texts are in {', '.join(several)})."

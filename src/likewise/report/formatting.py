@@ -37,7 +37,7 @@ def format_amount(value: float | None) -> str:
 
 
 def fraction(value: float | None) -> str:
-    return DASH if value is None else f"{value:.2f}"
+    return signed(value)
 
 
 def interval(low: float | None, high: float | None, *, signed: bool = False) -> str:

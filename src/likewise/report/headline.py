@@ -54,17 +54,20 @@ def headline_verdict(
         return lead, f"The best, {best.encoder}: {numbers[0].lower()}{numbers[1:]}; a random order has 50{NBSP}%."
     if tied:
         lead = f"{best.encoder} leads, but not significantly over {join_names(tied)}"
-        near = join_names([f"over {other} {differences[other].text}" for other in tied], max_names=3)
+        near = join_names([f"{differences[other].text} over {other}" for other in tied], max_names=3)
         lost = [other for other in tied if differences[other].lost_by_correction]
         if not lost:
-            return lead, f"{numbers}. Its lead {near}: {TEST_DESCRIPTION}."
+            return lead, f"{numbers}. Its lead is {near}, {TEST_DESCRIPTION}."
         after = f"after correction for {plural(differences[lost[0]].n_comparisons, 'comparison')}"
         alone = f"Taken alone the lead over {join_names(lost)} would be significant; {after} it is not"
         if lost == tied:
             lead = f"{best.encoder} leads, but over {join_names(tied)} not significantly {after}"
-        return lead, f"{numbers}. Its lead {near}, {TEST_DESCRIPTION}. {alone}."
+        return lead, f"{numbers}. Its lead is {near}, {TEST_DESCRIPTION}. {alone}."
     lead = f"{best.encoder} finds best what people call similar"
-    return lead, f"{numbers}. Its lead over the next, {others[0]}: {differences[others[0]].text}, {TEST_DESCRIPTION}."
+    return (
+        lead,
+        f"{numbers}. Its lead over the next, {others[0]}, is {differences[others[0]].text}, {TEST_DESCRIPTION}.",
+    )
 
 
 def main_ranges(board: Leaderboard, whole: CatalogBoard | None) -> tuple[str, list[PlotRange]]:

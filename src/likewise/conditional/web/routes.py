@@ -11,6 +11,7 @@ from likewise.conditional.search_filters import KEPT
 from likewise.conditional.web.search import SearchService, results_json, slider_json
 from likewise.errors import LikewiseError
 from likewise.labeling.store.images import image_key
+from likewise.optional_dependencies import installed_version
 from likewise.web.access import CsrfHeader, CurrentOwner, CurrentSite
 from likewise.web.pages import ensure_image_links, render, script_settings
 from likewise.web.schemas import MAX_ID
@@ -37,7 +38,10 @@ def page(request: Request, who: CurrentOwner) -> Response:
         "images": len(service.catalog) if ready else 0,
         "kept": list(KEPT),
     }
-    return render(request, "conditional/search.html", boot=boot, ready=ready, workspace=service.workspace.quoted)
+    ways = {} if ready else {"columns": service.text_columns, "torch": bool(installed_version("torch"))}
+    return render(
+        request, "conditional/search.html", boot=boot, ready=ready, workspace=service.workspace.quoted, **ways
+    )
 
 
 @router.get("/api/search/pictures")

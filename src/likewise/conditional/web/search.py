@@ -57,6 +57,13 @@ class SearchService:
 
         return kept_columns(self.catalog)
 
+    @property
+    def text_columns(self) -> list[str]:
+        """Columns that a two-tower encoder could learn from, where there is none yet."""
+        from likewise.conditional.two_tower import text_columns
+
+        return text_columns(self.catalog)
+
     @cached_property
     def filters(self) -> list[dict[str, Any]]:
         """Columns to filter by."""

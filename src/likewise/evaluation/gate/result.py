@@ -154,5 +154,9 @@ def _what_decides(needed: LabelsNeeded, estimated: bool) -> str:
         return f"the labels drawn do not decide{more}, with as many labels drawn for each"
     if not needed.n_unlabelled:
         return f"every result that differs is labelled, so more labels of these queries cannot decide{more}"
-    which = "the one pair" if needed.n_unlabelled == 1 else f"all {needed.n_unlabelled:,} pairs"
-    return f"even {which} to label would probably not decide{more}"
+    which = (
+        "a label of the one open pair"
+        if needed.n_unlabelled == 1
+        else f"labels of all {needed.n_unlabelled:,} open pairs"
+    )
+    return f"even {which} would probably not decide{more}"

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from likewise.encoders.cache import cache_folder
 from likewise.errors import LikewiseError
-from likewise.optional_dependencies import import_optional
+from likewise.optional_dependencies import import_optional, require_installed
 
 SECONDS_TO_CONNECT = 3.0
 FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
@@ -62,6 +62,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def _download(model: str) -> Path:
+    require_installed("transformers", f"hf:{model}")  # before anybody fetches what could not be opened
     place = models_folder() / model
     by_hand = (
         f"on a machine with a network run `hf download {model} --local-dir {place.name}` and copy the folder "

@@ -139,7 +139,7 @@ def test_copies_among_the_new_pictures_are_counted(shop: Path) -> None:
     assert len(planned.changes.added) == 3
     assert planned.to_dict()["copies"] == {"images": 2, "across_items": 2}
     told = " ".join(CliRunner().invoke(app, ["update", str(workspace.path), "--dry-run"]).output.split())
-    assert "2 of the new pictures have a copy, exact or near" in told
+    assert "2 of the new pictures have a copy, exact or near, of another item: `likewise explore " in told
 
 
 def test_a_copy_is_an_image_of_its_own(shop: Path) -> None:

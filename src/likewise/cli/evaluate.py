@@ -376,8 +376,9 @@ def print_results(done: "Evaluated") -> None:
         )
     truth = done.summary.truth
     if truth and truth.recall is not None:
+        who = "The EDS pool and its experts" if done.design == "eds" else "The labels"
         echo(
-            f"[bold]{'The EDS pool and its experts' if done.design == 'eds' else 'The labels'} found {100 * truth.recall:.0f} % of all truly "
+            f"[bold]{who} found {100 * truth.recall:.0f} % of all truly "
             "similar pairs[/] "
             f"({truth.found:,} of {truth.similar:,} {UNIT_NAMES[truth.unit]} pairs) "
             f"at {100 * truth.cost:.1f} % of the brute-force cost ({cost.speed_up:,.0f}x fewer pairs)"

@@ -129,9 +129,8 @@ def new(
         again = f"`likewise new {quoted(workspace)} {quoted(source)} --item-pattern '{pattern}' --replace`"
         echo(f"  names look like several pictures of one item: {escape(again)} makes these items")
     if copies:
-        of_others = f", {across:,} of them of another item" if across else ""
         look = f"`likewise encode {quoted(workspace)}`, then `likewise explore {quoted(workspace)}` shows them"
-        echo(f"  {copies:,} images have a copy, exact or near{of_others}: {escape(look)}")
+        echo(f"  {copies:,} images have a copy, exact or near{of_another_item(copies, across)}: {escape(look)}")
     for table, n_rows in tables.items():
         echo(f"  {target.tables_folder / f'{table}.parquet'}: {n_rows:,} rows")
     for problem in made.problems.head(MAX_PROBLEMS_SHOWN).iter_rows(named=True):
@@ -141,6 +140,15 @@ def new(
     if len(made.problems) > MAX_PROBLEMS_SHOWN:
         echo(f"  … {len(made.problems) - MAX_PROBLEMS_SHOWN} more in {target.problems_file}")
     echo(f"[dim]next: likewise encode {escape(quoted(workspace))}[/]")
+
+
+def of_another_item(n_copies: int, n_across: int) -> str:
+    """Whose the copies are, after "… have a copy"."""
+    if not n_across:
+        return ""
+    if n_across < n_copies:
+        return f", {n_across:,} of them {'one ' if n_across == 1 else ''}of another item"
+    return ", of another item"
 
 
 def _draw_wardrobe(

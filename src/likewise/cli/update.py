@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, escape, open_workspace, progress_bars
+from likewise.cli.new import of_another_item
 from likewise.workspace import quoted
 
 if TYPE_CHECKING:
@@ -111,14 +112,16 @@ def print_changes(workspace: Path, done: "CatalogUpdate") -> None:
         echo(f"  [red]{done.checked.n_left_out} left out[/]: {escape(_some(named))}")
     copies, across = done.copies
     if copies:
-        of_others = f", {across:,} of them of another item" if across else ""
         have = "has" if copies == 1 else "have"
-        echo(f"  {copies:,} of the new pictures {have} a copy, exact or near{of_others}: `likewise explore` shows them")
+        look = escape(f"`likewise explore {quoted(workspace)}` shows {'it' if copies == 1 else 'them'}")
+        of_others = of_another_item(copies, across)
+        echo(f"  {copies:,} of the new pictures {have} a copy, exact or near{of_others}: {look}")
     pairs = done.pairs
     if pairs.n_kept or pairs.n_retired:
         echo(
-            f"  pool: {pairs.n_kept:,} pairs stay, {pairs.n_retired:,} are put aside with their votes"
-            + (f", {pairs.n_back:,} come back" if pairs.n_back else "")
+            f"  pool: {pairs.n_kept:,} {'pair stays' if pairs.n_kept == 1 else 'pairs stay'}, {pairs.n_retired:,} "
+            f"{'is put aside with its' if pairs.n_retired == 1 else 'are put aside with their'} votes"
+            + (f", {pairs.n_back:,} {'comes' if pairs.n_back == 1 else 'come'} back" if pairs.n_back else "")
         )
 
 

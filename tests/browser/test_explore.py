@@ -241,6 +241,10 @@ def test_a_click_on_the_map_selects_one_picture_and_nothing_fades(browser: Brows
         expect(page.locator("#said")).to_contain_text("the 10 nearest items of each model")
         assert page.locator("#map").evaluate(faded) == 0
         page.wait_for_url("**clicked=true**")
+        page.goto(f"{site.url}/explore/map?encoder=colour&method=PCA&colour=model")
+        expect(page.locator("#said")).to_contain_text("Click a picture on the map")
+        page.goto(f"{site.url}/explore/map?encoder=colour&method=PCA&colour=category&image={RED}&clicked=true")
+        expect(page.locator("#list-title")).to_have_text("Selected: 1 image")
         page.locator("#map").press("Escape")
         expect(page.locator("#list-title")).to_have_text("In view: 24 images")
         expect(page).not_to_have_url(re.compile("clicked"))

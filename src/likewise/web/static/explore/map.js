@@ -60,6 +60,11 @@ async function load() {
 }
 
 async function colour() {
+  if (byId("colour").value === "model" && !chosen) {
+    map.draw();
+    tell("Click a picture on the map: the colours then show which models find what is near it.");
+    return;
+  }
   try {
     const reply = await askJson("map/colours", { ...question(), by: byId("colour").value, image: chosen, with: byId("colour").value === "model" ? boot.encoders.slice(0, 4) : [] });
     const shade = (number) => (number === reply.rest ? PALETTE.length - 1 : number % PALETTE.length); // the last is grey
@@ -96,7 +101,7 @@ function settle() {
   byId("list-title").textContent = `${map.selected ? "Selected" : "In view"}: ${counted(found.length, "image")}${part}`;
   byId("more").hidden = !close || found.length <= listed;
   byId("actions").hidden = !map.selected;
-  byId("ask").hidden = !boot.owner;
+  byId("ask").hidden = !boot.owner || found.length < 2;
   byId("list").replaceChildren(...(close ? found : []).slice(0, listed).map((place) => element("li", {}, tile(map.images[place], neighboursUrl({ image: map.images[place], with: [byId("encoder").value] })))));
 }
 

@@ -11,7 +11,7 @@ def test_columns_that_describe_come_before_those_that_name() -> None:
         {
             "image": [f"{row}.jpg" for row in range(n)],
             "item": [f"item{row}" for row in range(n)],
-            "title": [f"a {colours[row % 2]} coat, number {row}" for row in range(n)],
+            "title": [f"a {colours[row % 2]} coat, number {max(row, 1)}" for row in range(n)],
             "shop": ["one"] * n,
             "colour": [colours[row % 2] for row in range(n)],
             "words": [["a"]] * n,

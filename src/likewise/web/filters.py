@@ -12,7 +12,7 @@ MAX_VALUES_LISTED = 200
 def filter_columns(catalog: pl.DataFrame) -> list[dict[str, Any]]:
     """Every column that tells images apart, but for the key: its name, and its values where they can be listed.
 
-    Those with another value for every image come last: nobody filters by them first.
+    Those with another value for most images, such as titles, come last: nobody filters by them first.
     """
     shown: list[dict[str, Any]] = []
     single: list[dict[str, Any]] = []
@@ -22,5 +22,5 @@ def filter_columns(catalog: pl.DataFrame) -> list[dict[str, Any]]:
         values = catalog[name].drop_nulls().cast(pl.String).unique()
         column = {"name": name, "values": values.sort().to_list() if len(values) <= MAX_VALUES_LISTED else []}
         if len(values) > 1:
-            (single if len(values) == len(catalog) else shown).append(column)
+            (single if 2 * len(values) > len(catalog) else shown).append(column)
     return shown + single

@@ -54,7 +54,8 @@ def test_the_table_of_experts_fits_80_columns(
     assert "hidden repeats (5 %" in shown
 
 
-def test_answers_faster_than_anybody_can_look_are_flagged(asked: WorkspaceFolder, run: Run) -> None:
+def answer_quickly_and_carefully(asked: WorkspaceFolder, run: Run) -> int:
+    """Two experts answer every pair, one of them without looking; how many pairs there are."""
     pairs = pl.read_parquet(asked.pool_file).select("query", "candidate").n_unique()
     for name, milliseconds in (("Quick", 100), ("Careful", 4000)):
         assert run("label", "invite", asked.path, "--name", name).code == 0
@@ -65,6 +66,11 @@ def test_answers_faster_than_anybody_can_look_are_flagged(asked: WorkspaceFolder
                 for pair in next_pairs(engine, number, pairs)[0]
             ]
             add_answers(engine, number, given)
+    return pairs
+
+
+def test_answers_faster_than_anybody_can_look_are_flagged(asked: WorkspaceFolder, run: Run) -> None:
+    pairs = answer_quickly_and_carefully(asked, run)
     shown = run("label", "status", asked.path).out
     assert "Quick answers faster than anybody can look" in shown
     assert "Careful answers faster" not in shown
@@ -77,6 +83,18 @@ def test_answers_faster_than_anybody_can_look_are_flagged(asked: WorkspaceFolder
     assert f"brute force: {60 * hours:.0f} min each" in shown
     spent = f"{pairs * 4.1 / 60:.0f} min" if pairs * 4.1 >= 60 else f"{pairs * 4.1:.0f} s"
     assert f"time: {spent} spent on {pairs} pairs" in shown
+
+
+def test_labels_and_the_report_name_who_did_not_look(asked: WorkspaceFolder, run: Run) -> None:
+    answer_quickly_and_carefully(asked, run)
+    made = run("label", "consensus", asked.path).out
+    assert "Quick answered faster than anybody can look" in made and "Careful answered" not in made
+    assert run("report", asked.path).code == 0
+    page = asked.report_file.read_text()
+    assert "<strong>Quick answered faster than anybody can look:</strong>" in page
+    assert run("label", "remove-votes", asked.path, "--expert", "Quick", "--reason", "did not look").code == 0
+    assert run("report", asked.path).code == 0
+    assert "faster than anybody" not in asked.report_file.read_text()
 
 
 def test_an_invitation_says_when_no_site_answers(asked: WorkspaceFolder, run: Run) -> None:

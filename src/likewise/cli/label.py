@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from likewise.cli import label_backup, label_goal, label_judge, label_sheet, label_site, label_votes
-from likewise.cli.console import AsJson, WorkspacePath, echo, echo_json, open_workspace, parse_names, progress_bars
+from likewise.cli.console import (
+    AsJson,
+    WorkspacePath,
+    echo,
+    echo_json,
+    escape,
+    open_workspace,
+    parse_names,
+    progress_bars,
+)
 from likewise.cli.exchange import import_labels
 from likewise.cli.label_site import Database
 from likewise.errors import LikewiseError
@@ -209,6 +218,8 @@ def print_labels(labelled: "LabelingResult") -> None:
     if agreed.graded is not None:
         kappa, alpha = agreement_text(agreed.graded.weighted_kappa), agreement_text(agreed.graded.ordinal_alpha)
         echo(f"  agreement of the grades: weighted kappa {kappa}, ordinal alpha {alpha}")
+    for name in labelled.hasty:
+        echo(f"  [bold]{escape(name)} answered faster than anybody can look[/]: `likewise label status` says more")
 
 
 def agreement_text(measure: "AgreementCoefficient") -> str:

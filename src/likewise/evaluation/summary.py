@@ -100,6 +100,7 @@ class LabelsNote:
     agreement: InterAnnotatorAgreement
     sources: list[str]
     simulated: bool
+    hasty: tuple[str, ...] = ()  # experts who answered faster than anybody can look
 
 
 @dataclass(frozen=True)

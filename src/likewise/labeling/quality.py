@@ -48,8 +48,13 @@ def answer_pace(events: pl.DataFrame, expert: str) -> Pace:
         hours_worked=hours,
         answers_per_hour=working.len() / hours if hours > 0 else None,
         seconds_per_pair=float(seconds) / 1000.0 if isinstance(seconds, int | float) else None,
-        hasty=len(timed) >= MIN_TIMED_ANSWERS and int((timed < 1000 * HASTY_SECONDS).sum()) > len(timed) / 2,
+        hasty=is_hasty(len(timed), int((timed < 1000 * HASTY_SECONDS).sum())),
     )
+
+
+def is_hasty(n_timed: int, n_quick: int) -> bool:
+    """Whether more than half of the answers came faster than anybody can look."""
+    return n_timed >= MIN_TIMED_ANSWERS and n_quick > n_timed / 2
 
 
 def self_consistency(events: pl.DataFrame, expert: str) -> tuple[float | None, int]:

@@ -20,9 +20,10 @@ from likewise.errors import LikewiseError
 from likewise.labeling.agreement import InterAnnotatorAgreement, agreement
 from likewise.labeling.consensus import Consensus, Rule, consensus
 from likewise.labeling.imports import check_votes, read_votes_file
+from likewise.labeling.quality import HASTY_SECONDS, is_hasty
 from likewise.labeling.sheet import reveal_names
 from likewise.labeling.state import labels_basis, labels_part, read_labels_note, read_stored_votes, read_votes_or_reason
-from likewise.labeling.store import AddedVotes, add_votes, opened_votes
+from likewise.labeling.store import AddedVotes, add_votes, opened_votes, read_answer_times
 from likewise.labeling.store.location import remembered_database
 from likewise.labeling.store.owner import ADJUDICATOR_NAME
 from likewise.workspace import WorkspaceFolder, read_parquet, staged_workspace, write_json, write_parquet
@@ -37,6 +38,7 @@ class LabelingResult:
     consensus: Consensus
     agreement: InterAnnotatorAgreement
     replaced_imported: Path | None = None  # where imported labels that these took the place of are kept
+    hasty: tuple[str, ...] = ()  # experts who answered faster than anybody can look
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,9 @@ def update_labels(workspace: WorkspaceFolder, rule: Rule | None = None) -> Label
         "sources": sources,
         "simulated": any(source.startswith(SIMULATED) for source in sources),
     }
+    hasty = _hasty_experts(workspace, votes)
+    if hasty:
+        note["hasty"] = hasty
     if agreed.threshold is not None:
         note["grades"] = agreed.threshold.to_dict()
     with staged_workspace(workspace) as (staged, files):
@@ -102,7 +107,15 @@ def update_labels(workspace: WorkspaceFolder, rule: Rule | None = None) -> Label
             files.remove(workspace.votes_copy_file)
         write_parquet(agreed.labels, staged.labels_file)
         write_json(note, staged.labels_settings_file)
-    return LabelingResult(agreed, how_far, imported)
+    return LabelingResult(agreed, how_far, imported, tuple(hasty))
+
+
+def _hasty_experts(workspace: WorkspaceFolder, votes: pl.DataFrame) -> list[str]:
+    """Of those whose votes count."""
+    counted = set(votes["expert"])
+    with opened_votes(workspace) as engine:
+        times = read_answer_times(engine, round(1000 * HASTY_SECONDS))
+    return [name for name, n_timed, n_quick in times if name in counted and is_hasty(n_timed, n_quick)]
 
 
 def _consensus(workspace: WorkspaceFolder, votes: pl.DataFrame, rule: Rule) -> Consensus:

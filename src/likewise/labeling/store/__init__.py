@@ -3,7 +3,7 @@
 from likewise.labeling.store.add import AddedVotes, add_votes
 from likewise.labeling.store.engine import StoreError
 from likewise.labeling.store.opening import open_votes, opened_votes, use_database
-from likewise.labeling.store.read import read_events, read_sourced_votes, read_votes
+from likewise.labeling.store.read import read_answer_times, read_events, read_sourced_votes, read_votes
 
 __all__ = [
     "AddedVotes",
@@ -11,6 +11,7 @@ __all__ = [
     "add_votes",
     "open_votes",
     "opened_votes",
+    "read_answer_times",
     "read_events",
     "read_sourced_votes",
     "read_votes",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import polars as pl
-from sqlalchemy import Connection, Engine, Executable, column, select, table
+from sqlalchemy import Connection, Engine, Executable, case, column, func, select, table
 from sqlalchemy.orm import aliased
 
 from likewise.labeling.store.engine import read_transaction
@@ -11,6 +11,7 @@ from likewise.labeling.store.models import UNDO, Event, Expert, Image, Pair
 from likewise.labeling.votes import ANSWERS, VOTE_KEY, VOTE_SCHEMA
 
 VOTES = table("votes", *(column(name) for name in ("id", *VOTE_SCHEMA, "source")))
+SITE = "site"  # the source of an answer that was given there
 VOTE_EVENT_SCHEMA = {
     "pair": pl.Int64,
     "expert": pl.Int64,
@@ -73,6 +74,21 @@ def read_sourced_votes(engine: Engine) -> pl.DataFrame:
         votes = votes.rename({number: "id"}).join(named.rename({named.columns[1]: name}), on="id").drop("id")
     # Sorted here, not by the database: PostgreSQL's order of text depends on its language settings.
     return votes.select(*VOTE_SCHEMA, "source").sort(VOTE_KEY)
+
+
+def read_answer_times(engine: Engine, quick_milliseconds: int) -> list[tuple[str, int, int]]:
+    """Of every expert who answered on the site: the name, how many answers have a time, and how many were quicker."""
+    quick = func.sum(case((Event.milliseconds < quick_milliseconds, 1), else_=0))
+    timed = (
+        select(Expert.name, func.count(), quick)
+        .select_from(Event)
+        .join(Expert, Expert.id == Event.expert)
+        .where(Event.answer.in_(ANSWERS), Event.source == SITE, Event.milliseconds.is_not(None))
+        .group_by(Expert.name)
+        .order_by(Expert.name)
+    )
+    with read_transaction(engine) as connection:
+        return [(name, int(n_timed), int(n_quick)) for name, n_timed, n_quick in connection.execute(timed)]
 
 
 def _read_rows(connection: Connection, query: Executable, schema: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:

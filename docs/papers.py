@@ -200,7 +200,7 @@ def fill_page(page: Path, found: dict[str, Any], data: Path, sizes: Sizes) -> No
     shop, emoji = "the photographs above", "1,599 emoji, each drawn by four artists,"
     blocks: dict[str, Callable[[], str]] = {
         "papers-vsd": lambda: table(VSD_HEAD, vsd_rows(found)),
-        "papers-reality": lambda: table(HEAD, reality_rows(found)),
+        "papers-reality": lambda: table(HEAD, reality_rows(found, sizes.lessons["random-points"])),
         "papers-reality-losses": lambda: table(HEAD, loss_rows(found)),
         "papers-check": lambda: check_table(found["check"], sizes),
         "papers-ablation-heads": lambda: head_ablation_table(found["head_ablation"], sizes),

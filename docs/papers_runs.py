@@ -37,17 +37,17 @@ def run_all(work: Path, data: Path, sizes: Sizes) -> dict[str, Any]:
     """Every result, by name; each part's processor time is noted."""
     parts: dict[str, Callable[[], object]] = {
         "photographs": lambda: run_products(work, data, sizes),
+        "check": lambda: run_check(work, data, sizes),
+        "lessons": lambda: run_lessons(work, sizes),
+        "paper": lambda: run_paper(work, "paper", work / "products", "type_colour", sizes),
+        "paper_emoji": lambda: run_emoji(work, data, sizes),
+        "trunk_ablation": lambda: run_trunk_ablation(work, data, sizes),
+        "head_ablation": lambda: run_head_ablation(work, sizes),
         "home": lambda: stored(work / "home_tables.json", "evaluate", make_home(work, data, sizes), *TABLES),
         "wardrobe": lambda: run_wardrobe(work, sizes),
         "wild": lambda: stored(work / "wild_tables.json", "evaluate", make_wild(work, sizes), *TABLES),
         "emoji": lambda: run_drawings(work, data, sizes),
         "materials": lambda: run_materials(work, data, sizes),
-        "check": lambda: run_check(work, data, sizes),
-        "lessons": lambda: run_lessons(work, sizes),
-        "head_ablation": lambda: run_head_ablation(work, sizes),
-        "trunk_ablation": lambda: run_trunk_ablation(work, data, sizes),
-        "paper": lambda: run_paper(work, "paper", work / "products", "type_colour", sizes),
-        "paper_emoji": lambda: run_emoji(work, data, sizes),
     }
     for name, run in parts.items():
         with timed(work, name):

@@ -76,8 +76,8 @@ class Sizes:
 
 FULL = Sizes(
     check={"preset": "quick", "trials": 4, "reruns": 4, "steps": 200},
-    head_ablation={"preset": "quick", "half": "train", "trials": 1, "reruns": 6, "steps": 200, "evaluate-every": 100},
-    trunk_ablation={"lr": 1e-5, "trials": 2, "reruns": 5, "steps": 20, "evaluate-every": 20},
+    head_ablation={"preset": "quick", "half": "train", "trials": 1, "reruns": 4, "steps": 200, "evaluate-every": 100},
+    trunk_ablation={"lr": 1e-5, "trials": 2, "reruns": 4, "steps": 20, "evaluate-every": 20},
     lessons={"max-images": 1500, "random-points": 4000, "untrained": "small,efficientnet-lite0?size=64"},
     paper={"preset": "paper", "half": "train", "trials": 1, "reruns": 1, "steps": 20, "evaluate-every": 20},
 )

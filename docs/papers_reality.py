@@ -202,7 +202,7 @@ def accuracy_rows(found: Found) -> Iterator[Row]:
                 ends(losses),
                 OTHER_LOSSES,
             )
-            before = [f"{data} {value:.1f}" for data, value in of_method(there, PRETRAINED).items()]
+            before = [f"{data} {value:.2f}" for data, value in of_method(there, PRETRAINED).items()]
             trunk = 100 * float(here.filter(method="pretrained")["value"][0])
             yield (
                 f"Tables 3–5, {measure}, {embedding}, pretrained",

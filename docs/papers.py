@@ -169,10 +169,10 @@ CLOCK_PARTS = {
 
 
 def clock_table(found: dict[str, Any]) -> str:
-    """What every part takes; a part that is missing was not run."""
+    """What every part takes that was timed."""
     clock = found["clock"]
-    lines = [(title, f"{clock[name] / 60:.1f}") for name, title in CLOCK_PARTS.items()]
-    lines.append(("*everything*", f"*{sum(clock.values()) / 60:.0f}*"))
+    lines = [(title, f"{clock[name] / 60:.1f}" if name in clock else "–") for name, title in CLOCK_PARTS.items()]
+    lines.append(("*together*", f"*{sum(clock.values()) / 60:.0f}*"))
     return table(("part", "minutes of processor time"), lines)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LossKind = Literal["embedding", "classification"]
 Params = Mapping[str, float]
 
-MANY_CLASSES = 200  # SoftTriple compares all its centres with each other: beyond this, as published for SOP
+MANY_CLASSES = 200  # beyond this SoftTriple is as published for SOP: two centres a class, without their regulariser
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from marks import fill, paragraph
 from papers_catalogs import FULL, QUICK, Sizes
+from papers_clock import stop_in_order
 from papers_identification import identification_table
 from papers_reality import loss_rows, reality_rows
 from papers_rows import CONCATENATED, MAIN, SEPARATED, ends, percent, published, table
@@ -136,7 +137,7 @@ def claims_table(found: dict[str, Any], data: Path) -> str:
 
 
 def paper_text(found: dict[str, Any], name: str, pictures: str, sizes: Sizes) -> str:
-    paper, seconds, asked = found[name], found[f"{name}_seconds"], sizes.paper
+    paper, seconds, asked = found[name], found["clock"][name], sizes.paper
     rows = [row for row in paper["accuracy"] if row["measure"] == MAIN and row["embedding"] == CONCATENATED]
     values = ", ".join(f"{row['method']} {percent(row['value'])}" for row in rows)
     n_trained = (asked["trials"] + asked["reruns"]) * 4
@@ -151,6 +152,30 @@ def paper_text(found: dict[str, Any], name: str, pictures: str, sizes: Sizes) ->
     return paragraph(text)
 
 
+CLOCK_PARTS = {
+    "photographs": "photographs of a shop: catalog, vectors, pool, a network fine-tuned, tables, rank bands",
+    "home": "photographs taken at home: the same",
+    "wardrobe": "drawn wardrobe: the same, five networks fine-tuned, simulated experts",
+    "wild": "drawn wardrobe, queries from elsewhere: pool, tables",
+    "emoji": "emoji as items: pool, two networks fine-tuned, tables",
+    "materials": "materials: a network fine-tuned, the crowd's answers",
+    "check": "twelve losses",
+    "lessons": "lessons",
+    "head_ablation": "what else changes accuracy, heads",
+    "trunk_ablation": "what else changes accuracy, a network trained whole",
+    "paper": "the preset `paper`, cut, photographs",
+    "paper_emoji": "the preset `paper`, cut, emoji",
+}
+
+
+def clock_table(found: dict[str, Any]) -> str:
+    """What every part takes that was timed."""
+    clock = found["clock"]
+    lines = [(title, f"{clock[name] / 60:.1f}" if name in clock else "–") for name, title in CLOCK_PARTS.items()]
+    lines.append(("*together*", f"*{sum(clock.values()) / 60:.0f}*"))
+    return table(("part", "minutes of processor time"), lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
@@ -159,6 +184,7 @@ def main() -> None:
     parser.add_argument("--emoji", action="store_true", help="of the runs only the preset paper on emoji")
     parser.add_argument("--quick", action="store_true", help="everything cut to minutes; the page is written to --work")
     given = parser.parse_args()
+    stop_in_order()
     given.work.mkdir(parents=True, exist_ok=True)
     sizes, page, data = QUICK if given.quick else FULL, FILE, given.data.resolve()
     if given.quick:
@@ -174,7 +200,7 @@ def fill_page(page: Path, found: dict[str, Any], data: Path, sizes: Sizes) -> No
     shop, emoji = "the photographs above", "1,599 emoji, each drawn by four artists,"
     blocks: dict[str, Callable[[], str]] = {
         "papers-vsd": lambda: table(VSD_HEAD, vsd_rows(found)),
-        "papers-reality": lambda: table(HEAD, reality_rows(found)),
+        "papers-reality": lambda: table(HEAD, reality_rows(found, sizes.lessons["random-points"])),
         "papers-reality-losses": lambda: table(HEAD, loss_rows(found)),
         "papers-check": lambda: check_table(found["check"], sizes),
         "papers-ablation-heads": lambda: head_ablation_table(found["head_ablation"], sizes),
@@ -182,6 +208,7 @@ def fill_page(page: Path, found: dict[str, Any], data: Path, sizes: Sizes) -> No
         "papers-bands": lambda: bands_table(found),
         "papers-identification": lambda: identification_table(found, sizes),
         "papers-claims": lambda: claims_table(found, data),
+        "papers-clock": lambda: clock_table(found),
         "papers-preset": lambda: paper_text(found, "paper", shop, sizes),
         "papers-preset-emoji": lambda: paper_text(found, "paper_emoji", emoji, sizes),
     }

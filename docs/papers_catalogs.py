@@ -75,7 +75,7 @@ class Sizes:
 
 
 FULL = Sizes(
-    check={"preset": "quick", "trials": 4, "reruns": 3, "steps": 200},
+    check={"preset": "quick", "trials": 4, "reruns": 4, "steps": 200},
     head_ablation={"preset": "quick", "half": "train", "trials": 1, "reruns": 4, "steps": 200, "evaluate-every": 100},
     trunk_ablation={"lr": 1e-5, "trials": 2, "reruns": 4, "steps": 20, "evaluate-every": 20},
     lessons={"max-images": 1500, "random-points": 4000, "untrained": "small,efficientnet-lite0?size=64"},
@@ -166,11 +166,11 @@ def make_products(work: Path, data: Path, sizes: Sizes) -> Path:
     if not (workspace / "pool.parquet").exists():
         asked = ("--n-queries", sizes.n_queries, "--random", 300, "--queries", TEST)
         likewise("discover", workspace, "--k", 6, *asked)
-        vote_by_attributes(workspace, "pool", "votes.csv")
+    vote_by_attributes(workspace, "pool", "votes.csv")
     fine_tune(workspace, ("cat",), TRAIN, sizes.epochs_of_shop)
     if not (workspace / "rank_bands.parquet").exists():
         likewise("label", "add-pairs", workspace, "--by-rank", BANDS, "--per-band", 300)
-        vote_by_attributes(workspace, "rank_bands", "more.csv")
+    vote_by_attributes(workspace, "rank_bands", "more.csv")
     return workspace
 
 
@@ -180,10 +180,10 @@ def make_wardrobe(work: Path, sizes: Sizes) -> Path:
     if not (workspace / "pool.parquet").exists():
         shop = ("--queries", f"domain=shop,{TEST}", "--gallery", "domain=shop")
         likewise("discover", workspace, "--k", 6, "--n-queries", sizes.n_queries * 2 // 5, "--random", 300, *shop)
-        likewise("label", "simulate", workspace, "--experts", EXPERTS)
+    simulate_experts(workspace)
     if not (workspace / "rank_bands.parquet").exists():
         likewise("label", "add-pairs", workspace, "--by-rank", BANDS, "--per-band", 300)
-        vote_by_truth(workspace)
+    vote_by_truth(workspace)
     fine_tune(workspace, TUNED, f"domain=shop,{TRAIN}", sizes.epochs)
     return workspace
 
@@ -198,13 +198,18 @@ def draw_wardrobe(workspace: Path, sizes: Sizes) -> Path:
     return workspace
 
 
+def simulate_experts(workspace: Path) -> None:
+    if not (workspace / "labels.parquet").exists():
+        likewise("label", "simulate", workspace, "--experts", EXPERTS)
+
+
 def make_wild(work: Path, sizes: Sizes) -> Path:
     """The same with queries that are photographed elsewhere, and what the other workspace trained."""
     workspace = draw_wardrobe(work / "wild", sizes)
     if not (workspace / "pool.parquet").exists():
         elsewhere = ("--queries", f"domain=wild,{TEST}", "--gallery", "domain=shop")
         likewise("discover", workspace, "--k", 6, "--n-queries", sizes.n_queries * 4 // 15, "--random", 200, *elsewhere)
-        likewise("label", "simulate", workspace, "--experts", EXPERTS)
+    simulate_experts(workspace)
     for task in TUNED:
         name = task.replace("+", "")
         if not has_vectors(workspace, name):
@@ -237,7 +242,7 @@ def make_home(work: Path, data: Path, sizes: Sizes) -> Path:
     if not (workspace / "pool.parquet").exists():
         elsewhere = ("--queries", "domain=home", "--gallery", "domain=shop")
         likewise("discover", workspace, "--k", 6, "--n-queries", sizes.n_queries // 2, "--random", 300, *elsewhere)
-        vote_by_attributes(workspace, "pool", "votes.csv", ("category",))
+    vote_by_attributes(workspace, "pool", "votes.csv", ("category",))
     fine_tune(workspace, ("cat",), f"domain=shop,{TRAIN}", sizes.epochs)
     return workspace
 
@@ -273,7 +278,7 @@ def make_drawings(work: Path, data: Path, sizes: Sizes) -> Path:
     if not (workspace / "pool.parquet").exists():
         asked = ("--n-queries", sizes.n_queries // 2, "--random", 0, "--queries", TEST)
         likewise("discover", workspace, "--k", 6, *asked)
-        vote_by_attributes(workspace, "pool", "votes.csv", ("subcategory",))
+    vote_by_attributes(workspace, "pool", "votes.csv", ("subcategory",))
     fine_tune(workspace, ("id",), TRAIN, sizes.epochs)
     return workspace
 
@@ -358,12 +363,16 @@ def vote_by_truth(workspace: Path) -> None:
 
 
 def import_votes(workspace: Path, table: str, name: str, expert: str, alike: Any) -> None:
-    """Answers to the pairs of a table that have none yet."""
+    """Answers to the pairs of a table that have none yet; the file has its name when they are imported."""
+    if (workspace / name).exists():
+        return
     pairs = pl.read_parquet(workspace / f"{table}.parquet").select("query", "candidate").unique().sort(pl.all())
-    labels = workspace / "labels.parquet"
+    labels, unfinished = workspace / "labels.parquet", workspace / f"new_{name}"
     if labels.exists():
         pairs = pairs.join(pl.read_parquet(labels), on=["query", "candidate"], how="anti")
     votes = [(q, c, expert, "similar" if alike(q, c) else "not similar") for q, c in pairs.iter_rows()]
     columns = ["query", "candidate", "expert", "answer"]
-    pl.DataFrame(votes, schema=columns, orient="row").write_csv(workspace / name)
-    likewise("label", "import", workspace, workspace / name)
+    pl.DataFrame(votes, schema=dict.fromkeys(columns, pl.String), orient="row").write_csv(unfinished)
+    if votes:
+        likewise("label", "import", workspace, unfinished)
+    unfinished.rename(workspace / name)

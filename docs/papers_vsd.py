@@ -50,7 +50,7 @@ def cost_rows(both: Sequence[Found]) -> Iterator[VsdRow]:
     compared = f"{EQUAL}; {OTHER_DATA}"
     yield (
         "3.3, pairs",
-        "54,170 of 105 million: 1,946 times fewer",
+        "54,170 pairs; of 105 million, 1,946 times fewer",
         "discover --k 6",
         *map(pairs_said, costs),
         compared,
@@ -316,7 +316,7 @@ def random_said(cost: Found) -> str:
 
 
 def size_said(catalog: Found, wild: Found) -> str:
-    counts = [(one["summary"]["n_queries"], one["summary"]["prevalence"]["n_questions"]) for one in (catalog, wild)]
+    counts = [(one["summary"]["n_queries"], one["summary"]["prevalence"]["n_pool_pairs"]) for one in (catalog, wild)]
     return " and ".join(f"{queries} queries, {pairs:,} pairs" for queries, pairs in counts)
 
 

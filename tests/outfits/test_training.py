@@ -121,6 +121,16 @@ def test_items_of_a_test_are_refused_or_left_out() -> None:
     assert left.without_test_items(test, drop=False) == left
 
 
+def test_what_a_test_leaves_alone_in_its_category_is_left_out_with_it() -> None:
+    items = {(kind, n): Item(f"{kind}-{n}", kind, f"{kind}-{n}.jpg") for kind in ("tops", "shoes") for n in range(3)}
+    looks = [Outfit(f"look {n}", (items["tops", n], items["shoes", n])) for n in range(3)]
+    world = OutfitExamples(train=looks, valid=looks[:1])
+    two = world.without_test_items(shown([items["shoes", 2]]), drop=True)
+    assert [one.name for one in two.train] == ["look 0", "look 1"] and two.n_left_out == 0
+    one = world.without_test_items(shown([items["shoes", 1], items["shoes", 2]]), drop=True)
+    assert len(one.train) == 0 and one.n_left_out == 1  # its shoes could be compared with nothing
+
+
 def test_pictures_decide_where_two_catalogs_use_one_name() -> None:
     ours = {item.image: f"picture of {item.item}" for item in ITEMS}
     world = replace(examples(), digests=ours)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from likewise.errors import LikewiseError
+from likewise.training.centers import sparse_centers
 from likewise.training.custom_methods import find_method, find_methods
 from likewise.training.methods import PAPER_METHODS, PUBLISHED_BEST_VALUES, LossMethod
 from likewise.training.plan import make_plan
@@ -31,6 +32,23 @@ def test_every_method_lowers_its_loss_and_beats_the_untrained_head(method: LossM
     assert first.loss is not None and last.loss is not None
     assert last.loss < first.loss
     assert trained.map_at_r > untrained.map_at_r + 0.1
+
+
+def test_centres_of_soft_triple_are_regularised_as_by_the_library() -> None:
+    torch = pytest.importorskip("torch")
+    from pytorch_metric_learning.regularizers import SparseCentersRegularizer
+
+    generator = torch.Generator().manual_seed(0)
+    values, gradients = [], []
+    for regulariser in (SparseCentersRegularizer(7, 4), sparse_centers(7, 4)):
+        weights = torch.randn(28, 5, generator=generator.manual_seed(0))
+        value = regulariser(weights.requires_grad_())
+        value.backward()
+        values.append(value.item())
+        gradients.append(weights.grad.numpy())
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
+    np.testing.assert_allclose(*gradients, rtol=1e-3, atol=1e-6)
+    assert np.abs(gradients[1]).max() > 1e-3
 
 
 def test_published_values_lie_in_the_ranges() -> None:

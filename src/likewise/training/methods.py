@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LossKind = Literal["embedding", "classification"]
 Params = Mapping[str, float]
 
-MANY_CLASSES = 200  # SoftTriple compares all its centres with each other: beyond this, as published for SOP
+MANY_CLASSES = 200  # beyond this SoftTriple is as published for SOP: two centres a class, without their regulariser
 
 
 @dataclass(frozen=True)
@@ -126,15 +126,16 @@ def multi_similarity_with_miner(params: Params, n_classes: int, dim: int) -> Los
 
 def soft_triple_loss(params: Params, n_classes: int, dim: int) -> LossAndMiner:
     """Ten centres a class and their regulariser; with many classes two centres and none, as published for SOP."""
-    from pytorch_metric_learning import losses, regularizers
+    from pytorch_metric_learning import losses
+
+    from likewise.training.centers import sparse_centers
 
     centers = 10 if n_classes <= MANY_CLASSES else 2
     values = without_loss_lr(params)
     reg = values.pop("reg")
     extra: dict[str, Any] = {}
     if n_classes <= MANY_CLASSES:
-        regularizer = regularizers.SparseCentersRegularizer(num_classes=n_classes, centers_per_class=centers)
-        extra = {"weight_regularizer": regularizer, "weight_reg_weight": reg}
+        extra = {"weight_regularizer": sparse_centers(n_classes, centers), "weight_reg_weight": reg}
     loss = losses.SoftTripleLoss(
         num_classes=n_classes, embedding_size=dim, centers_per_class=centers, **values, **extra
     )

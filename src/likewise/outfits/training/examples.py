@@ -46,20 +46,25 @@ class OutfitExamples:
     half: str = ""
 
     def without_test_items(self, test: EvaluationSet, *, drop: bool) -> "OutfitExamples":
-        """Free of a test's items: an error where there are any, or with `drop` the outfits that hold them left out."""
+        """Free of a test's items: an error where there are any, or with `drop` the outfits that hold them left out.
+
+        So are those that thereby have a category without another item to compare with.
+        """
         train, valid = OutfitList.from_outfits(self.train), OutfitList.from_outfits(self.valid)
         found = shown_items({*train.worn(), *valid.worn(), *self.extra_items}, self.digests, test)
         extra_items = tuple(item for item in self.extra_items if item not in found)
         if not drop:
             _refuse_test_items((train, valid), found)
             return replace(self, extra_items=extra_items)
-        kept = np.flatnonzero(~train.holding(found))
+        free = np.flatnonzero(~train.holding(found))
+        kept = free if extra_items or not len(free) else drop_incomparable(train, free)
         return replace(
             self,
             train=train.select(kept),
             valid=valid.select(np.flatnonzero(~valid.holding(found))),
             users=tuple(self.users[place] for place in kept.tolist()) if self.users else (),
             extra_items=extra_items,
+            n_left_out=self.n_left_out + len(free) - len(kept),
         )
 
     def with_catalog(self, catalog: pl.DataFrame) -> "OutfitExamples":

@@ -87,15 +87,28 @@ def _end_worker(number: int, _: FrameType | None) -> None:
 
 @contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Processes that are started in here never hear of Ctrl-C or a closed terminal, not even in their first moment."""
+    """Processes that are started in here never hear of Ctrl-C or a closed terminal, not even in their first moment.
+
+    Here signals wait: a process that is half started would be left without what it is to do.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    heard = list[int]()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)}
+    held = threading.current_thread() is threading.main_thread()  # only there they are raised
+    ours = {number: handler for number, handler in handlers.items() if held and callable(handler)}
+    for number in ours:
+        signal.signal(number, lambda said, _: heard.append(said))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in ours.items():
+            signal.signal(number, handler)
+        for each in heard:
+            signal.raise_signal(each)
 
 
 def exit_with_parent() -> None:

@@ -262,12 +262,17 @@ def fail_stale_trials(study: Any) -> None:
                 study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
 
 
+def _began_long_ago(trial: Any, long: timedelta) -> bool:
+    """By a clock that may have been set back since (in autumn it is, by an hour): then it began in the future."""
+    return bool(trial.datetime_start and abs(datetime.now() - trial.datetime_start) > long)
+
+
 def _is_stale(trial: Any) -> bool:
     host, _, process = str(trial.user_attrs.get("worker", "")).rpartition(":")
     if host and host != socket.gethostname():
-        return bool(trial.datetime_start and datetime.now() - trial.datetime_start > STALE_AFTER)
+        return _began_long_ago(trial, STALE_AFTER)
     if not host:  # killed between the question and its first note, or another worker is just about to write it
-        return bool(trial.datetime_start and datetime.now() - trial.datetime_start > timedelta(seconds=2))
+        return _began_long_ago(trial, timedelta(seconds=2))
     if int(process) == os.getpid():
         return True  # an earlier search of this very process was interrupted
     try:

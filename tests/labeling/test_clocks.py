@@ -1,6 +1,9 @@
 """A clock that is set back, or ran ahead for a while: which answer counts, who is let in, how fast somebody works."""
 
+import time
+
 import polars as pl
+import pytest
 from sqlalchemy import Engine
 
 from likewise.labeling import add_votes, read_votes
@@ -17,6 +20,7 @@ from likewise.labeling.store.experts import (
 from likewise.labeling.store.owner import adjudicate
 from likewise.labeling.store.project import change_project, read_log
 from likewise.labeling.store.queue import next_pairs
+from likewise.web.security import RateLimiter
 
 from .factories import votes_of
 from .projects import give, start
@@ -111,3 +115,11 @@ def test_hours_of_work_leave_out_a_clock_that_was_set_back(engine: Engine) -> No
     pace = answer_pace(read_events(engine), "ann")
     assert round(3600 * pace.hours_worked) == 20
     assert pace.answers_per_hour == 360
+
+
+@pytest.mark.parametrize("moment", [0.0, 4e9])
+def test_guessing_is_slowed_down_whatever_the_clock_says(moment: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    limiter = RateLimiter(attempts=2, wait_seconds=300.0)
+    assert [limiter.take_attempt("here") for _ in range(3)] == [True, True, False]
+    monkeypatch.setattr(time, "time", lambda: moment)
+    assert not limiter.take_attempt("here")

@@ -8,12 +8,14 @@ as bad as the worst one, or its question would be asked again; one that a killed
 
 import os
 import socket
+import sqlite3
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -101,7 +103,10 @@ def open_storage(storage: str) -> Any:
     url = url.replace("postgresql://", "postgresql+psycopg://", 1)
     if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
         create_database(Path(url.removeprefix("sqlite:///")))
-    settings = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {}
+    settings: dict[str, Any] = {}
+    if url.startswith("sqlite:///"):  # the file is opened here: SQLAlchemy would take `?` in its path for a question
+        file, url = url.removeprefix("sqlite:///"), "sqlite:///search.db"
+        settings["creator"] = partial(sqlite3.connect, file, timeout=60, check_same_thread=False)
     try:
         return optuna.storages.RDBStorage(url, engine_kwargs=settings)
     except Exception as error:  # of SQLAlchemy, the driver or Optuna
@@ -117,7 +122,9 @@ def create_database(path: Path) -> None:
     optuna = import_optional("optuna", "likewise train")
     with TemporaryDirectory() as folder:
         made = Path(folder) / "search.db"
-        storage = optuna.storages.RDBStorage(f"sqlite:///{made}")
+        storage = optuna.storages.RDBStorage(
+            "sqlite:///search.db", engine_kwargs={"creator": partial(sqlite3.connect, made, check_same_thread=False)}
+        )
         storage.remove_session()
         storage.engine.dispose()
         write_atomically(path, lambda file: discard_result(file.write(made.read_bytes())))

@@ -179,7 +179,7 @@ def update_catalog(
         if truth is None:
             _refuse_missing_truth(workspace, changes)
         settings = workspace.settings()
-        made = CatalogVersion(version + 1, date_today(), len(checked.catalog), name, **changes.counts())
+        made = CatalogVersion(version + 1, date_today(versions), len(checked.catalog), name, **changes.counts())
         source_settings = settings.get("source_settings", {})
         after = catalog_settings(workspace, checked, root, settings["source"], source_settings, (*versions, made))
         with staged_workspace(workspace) as (staged, _):

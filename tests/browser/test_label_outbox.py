@@ -239,3 +239,28 @@ def test_opening_the_invitation_again_elsewhere_does_not_cut_off_a_page(browser:
         pair = press(page, "f")
         saved(page)
         assert site.votes("Ida") == {site.keys_of_pairs()[pair]: "similar"}
+
+
+def test_answers_wait_in_the_order_in_which_they_were_given_whatever_the_clock_says(
+    browser: Browser, site: Site
+) -> None:
+    """The clock is set back while answers wait, and the page is loaded again."""
+    with opened(browser) as page:
+        enter(page, site, "Ines")
+        given = page.evaluate(
+            """async () => {
+                const { Outbox } = await import("/static/outbox.js");
+                const given = [];
+                for (const hours of [0, -1, -24 * 365]) {
+                    const now = Date.now;
+                    Date.now = () => now() + hours * 3600e3;
+                    const outbox = new Outbox("clocks", "answers", "/nowhere", "/nothing"); // as a page loaded anew
+                    outbox.flush = () => {};
+                    outbox.add({ answer: `first at ${hours}` }, { answer: `second at ${hours}` });
+                    given.push(outbox.waiting.map((one) => one.event.answer));
+                    Date.now = now;
+                }
+                return given.at(-1);
+            }"""
+        )
+        assert given == [f"{which} at {hours}" for hours in (0, -1, -8760) for which in ("first", "second")]

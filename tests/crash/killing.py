@@ -20,7 +20,8 @@ from typing import Any
 
 import polars as pl
 
-from tests.crash.server import FILLER, FULL, INTERRUPT, KILL, KILLED
+from likewise.files import TEMPORARY
+from tests.crash.server import FILLER, FULL, INTERRUPT, KILL, KILLED, SIGNALS, TERMINATE
 
 EXTENSIONS = ("training", "conditional", "outfits")
 FAR_FROM_LABELS = ("api", "explore", "report", "scale", "sklearn", "synthetic", "update", "web")
@@ -42,7 +43,7 @@ TIMES = {
 }
 
 
-ENDS = {KILL: (KILLED,), INTERRUPT: (130,), FULL: (2,)}  # the exit codes of a command that is ended so
+ENDS = {KILL: KILLED, INTERRUPT: 130, TERMINATE: 143, FULL: 2}  # the exit codes of a command that is ended so
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,8 @@ def kill_everywhere(
 ) -> Kills:
     """End a command at every write call, or at so many of them as a seed draws, and run it again each time.
 
-    `how`: killed, interrupted as by Ctrl-C, or by a disk that is full from then on and has room again afterwards.
+    `how`: killed, interrupted as by Ctrl-C, ended as by a supervisor, or by a disk that is full from then on and has
+    room again afterwards.
     """
     start_over(before, work, (*command.argv, *command.needs))
     whole = server.run(command.argv, work)
@@ -203,13 +205,23 @@ def kill_everywhere(
         ended = server.run(command.argv, work, place, how)
         work.with_name(FILLER).unlink(missing_ok=True)
         where = f"{command.name}, ended before {place} ({whole.events[place]})"
-        if ended.code not in ENDS[how] and not (how == FULL and ended.code == command.code):
+        if ended.code != ENDS[how] and not (how == FULL and ended.code == command.code):
             problems.append(f"{where}: ended with {ended.code} {ended.output.strip()[-200:]}")
+        elif how in SIGNALS and (untidy := _is_untidy(ended, work)):
+            problems.append(f"{where}: {untidy}")
         elif "Traceback" in ended.output:
             problems.append(f"{where}: traceback {ended.output.strip().splitlines()[-1]}")
         elif problem := _run_again(server, command, work, wanted):
             problems.append(f"{where}: {problem}")
     return Kills(len(whole.events), len(places), problems)
+
+
+def _is_untidy(ended: Outcome, work: Path) -> str | None:
+    """What a command that was told to end did not do before."""
+    if "the same command goes on where it stopped." not in ended.output:
+        return f"said {ended.output.strip()[-200:]}"
+    left = [path.name for path in work.rglob("*") if path.name.endswith(TEMPORARY)]
+    return f"left {', '.join(left)}" if left else None
 
 
 def drawn_places(n_writes: int, at_most: int | None, seed: int) -> list[int]:

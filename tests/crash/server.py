@@ -5,8 +5,8 @@
 
 Inside the fork every call that changes a file below `root` is counted: opening for writing, fsync, rename, remove,
 mkdir, rmdir, and every statement or commit that changes a database. Before the N-th one, the process ends at once
-("kill"), is interrupted as by Ctrl-C ("interrupt"), or the disk that `root` lies on is full from then on ("full"); or,
-with `stop`, it says `{"event": ...}` before every one of them and waits for a line.
+("kill"), is interrupted as by Ctrl-C ("interrupt") or ended by SIGTERM ("terminate"), or the disk that `root` lies on
+is full from then on ("full"); or, with `stop`, it says `{"event": ...}` before every one of them and waits for a line.
 """
 
 import gc
@@ -38,7 +38,8 @@ IMPORTED_BY_OTHERS = (
     "transformers.models.clip.modeling_clip",
     "transformers.models.vit.modeling_vit",
 )
-KILL, INTERRUPT, FULL = "kill", "interrupt", "full"
+KILL, INTERRUPT, TERMINATE, FULL = "kill", "interrupt", "terminate", "full"
+SIGNALS = {INTERRUPT: signal.SIGINT, TERMINATE: signal.SIGTERM}
 FILLER = "filler"  # beside `root`
 STATEMENTS = ("INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "DROP")
 
@@ -61,8 +62,8 @@ class Counter:
             os.read(0, 1)
 
     def strike(self) -> None:
-        if self.how == INTERRUPT:
-            signal.raise_signal(signal.SIGINT)
+        if self.how in SIGNALS:
+            signal.raise_signal(SIGNALS[self.how])
         elif self.how == FULL:
             fill_disk(Path(self.root).with_name(FILLER))
         else:

@@ -22,7 +22,7 @@ from tests.crash.killing import (
     kill_everywhere,
     start_over,
 )
-from tests.crash.server import INTERRUPT
+from tests.crash.server import INTERRUPT, TERMINATE
 from tests.evaluation.labelled_workspace import make_labelled
 
 KILLS = int(os.environ.get("LIKEWISE_KILLS", "12")) or None
@@ -68,11 +68,19 @@ def test_kills_at_every_write_of_the_extensions(extensions: Started, command: Co
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("how", [INTERRUPT, TERMINATE])
 @pytest.mark.parametrize("command", CORE, ids=lambda command: command.name)
-def test_an_interrupted_command_goes_on_where_it_stopped(core: Started, command: Command) -> None:
-    """Ctrl-C: no traceback, exit code 130, nothing half-written, and the same bytes when it is run again."""
+def test_an_interrupted_command_goes_on_where_it_stopped(core: Started, command: Command, how: str) -> None:
+    """Ctrl-C, SIGTERM: a sentence, exit code 130 or 143, nothing half-written, the same bytes when it is run again."""
     server, before, work = core
-    assert kill_everywhere(server, command, before, work, at_most=4, seed=2, how=INTERRUPT).problems == []
+    assert kill_everywhere(server, command, before, work, at_most=4, seed=2, how=how).problems == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", EXTENSIONS, ids=lambda command: command.name)
+def test_an_ended_command_of_an_extension_goes_on_where_it_stopped(extensions: Started, command: Command) -> None:
+    server, before, work = extensions
+    assert kill_everywhere(server, command, before, work, at_most=2, seed=3, how=TERMINATE).problems == []
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from likewise.training.context import CheckConfig, FoldTask, run_fold
 from likewise.training.hyperparameter_search import (
     begin_trial,
     best_trial,
+    fail_stale_trials,
     finished_trials,
     open_study,
     optuna_distributions,
@@ -92,6 +93,17 @@ def test_the_database_of_a_search_is_there_as_a_whole_or_not_at_all(
             assert study.get_trials() == []
     with closing(sqlite3.connect(database)) as opened:
         assert opened.execute("SELECT COUNT(*) FROM studies").fetchone() == (1,)
+
+
+def test_a_trial_that_began_in_the_future_is_not_waited_for(tmp_path: Path) -> None:
+    """Its process was killed, and the clock was set back: by the clock it has not begun yet."""
+    with open_study(f"sqlite:///{tmp_path}/search.db", "search") as study:
+        study.ask()
+    with closing(sqlite3.connect(tmp_path / "search.db")) as opened, opened:
+        opened.execute("UPDATE trials SET datetime_start = datetime('now', '+1 day')")
+    with open_study(f"sqlite:///{tmp_path}/search.db", "search") as study:
+        fail_stale_trials(study)
+        assert [trial.state.name for trial in study.get_trials()] == ["FAIL"]
 
 
 def test_killed_and_continued_gives_the_same_table(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """A catalog that lives: what is still there stays labelled, what is gone comes back as it was."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +17,14 @@ from typer.testing import CliRunner
 
 from likewise.api.workspace import Workspace
 from likewise.catalog import read_catalog
-from likewise.catalog.versions import read_history
+from likewise.catalog.versions import read_history, read_versions
 from likewise.cli.app import app
 from likewise.discovery.step import read_pool
 from likewise.encoders import read_vectors
 from likewise.errors import LikewiseError
 from likewise.labeling.state import read_stored_votes
 from likewise.labeling.step import current_labels
-from likewise.workspace import WorkspaceFolder
+from likewise.workspace import WorkspaceFolder, read_json, write_json
 from tests.conftest import draw_shape
 from tests.update.conftest import change_photos, save_shape, vote
 
@@ -245,6 +247,39 @@ def test_status_notices_a_photo_that_was_edited_and_not_one_that_was_only_stored
     found = workspace.status().status
     assert found.edited_pictures == 0
     assert found.next.startswith("likewise encode")
+
+
+def test_status_notices_a_photo_in_whose_place_an_older_one_was_put(shop: Path) -> None:
+    workspace = Workspace(shop / "shoes")
+    first = read_catalog(workspace)["image"].to_list()[0]
+    other = shop / "other.png"
+    with Image.open(shop / "photos" / first) as picture:
+        ImageOps.mirror(ImageOps.invert(picture.convert("RGB"))).save(other)
+    os.utime(other, (0, 0))
+    other.replace(shop / "photos" / first)
+    assert workspace.status().status.edited_pictures == 1
+
+
+def test_status_notices_an_edit_while_the_clock_is_behind_the_catalog(shop: Path) -> None:
+    workspace = Workspace(shop / "shoes")
+    first = read_catalog(workspace)["image"].to_list()[0]
+    file = shop / "photos" / first
+    with Image.open(file) as picture:
+        edited = ImageOps.mirror(ImageOps.invert(picture.convert("RGB")))
+    edited.save(file)
+    catalog, ahead = workspace.catalog_file, time.time() + 3600
+    os.utime(catalog, (ahead, ahead))  # written an hour from now, by the clock as it was then
+    assert workspace.status().status.edited_pictures == 1
+
+
+def test_a_version_is_never_dated_before_the_one_it_follows(shop: Path) -> None:
+    workspace = Workspace(shop / "shoes")
+    settings = read_json(workspace.settings_file)
+    settings["versions"] = [{"version": 1, "date": "2999-12-31", "images": settings["images"]}]
+    write_json(settings, workspace.settings_file)
+    sorted((shop / "photos").rglob("*.png"))[0].unlink()
+    workspace.update()
+    assert [each.date for each in read_versions(workspace)] == ["2999-12-31", "2999-12-31"]
 
 
 def store_again(photos: Path) -> None:

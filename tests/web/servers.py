@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -39,7 +40,7 @@ def running(workspace: Path, database: str, port: int, *before: str) -> Iterator
         server.wait(timeout=30)
 
 
-def wait_until_up(server: subprocess.Popen[bytes], port: int, seconds: float = 60.0) -> None:
+def wait_until_up(server: "subprocess.Popen[Any]", port: int, seconds: float = 60.0) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         assert server.poll() is None, "the server ended by itself"

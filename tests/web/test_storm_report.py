@@ -9,8 +9,8 @@ from benchmarks.label_storm import DISK_FREE, DISK_FULL, Answer, Fault, Storm
 def storm(*faults: Fault, until: float = 40.0) -> Storm:
     """Every expert is answered at each full second, within 10 ms, and but from 10 s on, when it takes 2.5 s."""
     moments = [second for second in range(int(until)) if second not in (10, 11, 12)]
-    answers = [Answer(expert, at, at + 0.01) for at in moments for expert in range(EXPERTS)]
-    answers += [Answer(expert, 10.0, 12.5) for expert in range(EXPERTS)]  # sent again until the server was back
+    answers = [Answer(expert, at, at + 0.01, at) for at in moments for expert in range(EXPERTS)]
+    answers += [Answer(expert, 10.0, 12.5, 12.2) for expert in range(EXPERTS)]  # sent again until the server was back
     return Storm(answers=answers, faults=list(faults))
 
 
@@ -20,6 +20,7 @@ def test_an_outage_is_disturbed_until_every_page_was_answered_again() -> None:
     assert {answer.sent for answer in found.undisturbed()} == set(range(40)) - {10, 11, 12}
     assert max(answer.milliseconds for answer in found.undisturbed()) < 11
     assert max(answer.milliseconds for answer in found.answers) == 2500
+    assert max(round(answer.milliseconds_of_request) for answer in found.answers) == 300
 
 
 def test_a_full_disk_disturbs_until_it_is_free() -> None:

@@ -8,6 +8,7 @@ an update that was stopped, are not there yet.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -47,8 +48,9 @@ class CatalogVersion:
         return cls(**{name: value for name, value in values.items() if name in known})
 
 
-def date_today() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%d")
+def date_today(after: Sequence["CatalogVersion"] = ()) -> str:
+    """The date of a version that follows others: not before theirs, even where the clock was set back."""
+    return max([datetime.now(UTC).strftime("%Y-%m-%d"), *(each.date for each in after)])
 
 
 def read_versions(workspace: WorkspaceFolder) -> tuple[CatalogVersion, ...]:

@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from likewise.cli.moved import new_command
+from likewise.cli.stopping import StoppedCommand
 from likewise.errors import LikewiseError
 from likewise.extensions import command_targets
 
@@ -40,6 +41,13 @@ class GroupWithExtensions(TyperGroup):
                 f"`likewise {args[0]}` is now `likewise {moved}`: see `likewise {moved.split()[0]} --help`."
             )
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; one that is interrupted ends with a sentence."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise StoppedCommand(interrupt) from interrupt
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Every command on a line of its own, the road first, all on one screen of 24 lines."""

@@ -87,6 +87,7 @@ def serve(
         if not any(expert.state == "active" for expert in read_experts(engine)):
             echo(f"no expert is invited yet: likewise label invite {quoted(workspace)} --name NAME")
     run(settings)
+    echo("the site was stopped; every answer that it acknowledged is stored")
 
 
 def invite(

@@ -33,13 +33,13 @@ def current_answers(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def answer_pace(events: pl.DataFrame, expert: str) -> Pace:
-    """From the moments at which an expert's answers were stored, breaks left out."""
+    """From the moments at which an expert's answers were stored, breaks left out, and clocks that were set back."""
     own = events.filter((pl.col("expert") == expert) & pl.col("answer").is_in(ANSWERS) & (pl.col("source") == "site"))
     if own.is_empty():
         return Pace(0, 0.0, None, None)
-    moments = own["stored"].str.to_datetime(format="%Y-%m-%dT%H:%M:%S%.fZ", time_unit="ms").sort()
+    moments = own["stored"].str.to_datetime(format="%Y-%m-%dT%H:%M:%S%.fZ", time_unit="ms")  # in the order of storing
     gaps = moments.diff().dt.total_milliseconds().drop_nulls() / 1000.0
-    working = gaps.filter(gaps <= BREAK_SECONDS)
+    working = gaps.filter((gaps >= 0) & (gaps <= BREAK_SECONDS))
     hours = float(working.sum()) / 3600.0
     timed = own["milliseconds"].drop_nulls().clip(0, round(1000 * MAX_SECONDS_PER_PAIR))
     seconds = timed.median()

@@ -15,10 +15,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from likewise.encoders.running.workers import single_threaded_children
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
 from likewise.optional_dependencies import import_optional, suppress_output
+from likewise.worker_processes import single_threaded_children
 
 RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",

@@ -1,8 +1,7 @@
 """Draws a whole wardrobe into a folder, in parallel, and returns its catalog rows."""
 
 import io
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from likewise.progress import ProgressCallback
 from likewise.synthetic.draw import draw_item, draw_wild
 from likewise.synthetic.items import folder_of, make_items
 from likewise.synthetic.vocabulary import ATTRIBUTE_NAMES
+from likewise.worker_processes import WorkerProcesses
 from likewise.workspace import write_atomically
 
 JPEG_QUALITY = 92
@@ -99,8 +99,7 @@ def _draw_all(shots: list[_Shot], workers: int, on_progress: ProgressCallback | 
         for batch in batches:
             count(_draw_batch(batch))
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(batches)) - 1, mp_context=context) as pool:
+    with WorkerProcesses(min(workers, len(batches)) - 1) as pool:
         waiting = {pool.submit(_draw_batch, batch): batch for batch in batches}
         for future in reversed(list(waiting)):
             if not future.cancel():

@@ -77,11 +77,11 @@ def compatibility(
 
 
 def compatibility_many(
-    items: pl.DataFrame, outfits: Sequence[Sequence[int]], weights: Mapping[str, float] | None = None
+    items: pl.DataFrame | Codes, outfits: Sequence[Sequence[int]], weights: Mapping[str, float] | None = None
 ) -> pl.DataFrame:
-    """One row per outfit: the dimensions and ``overall``."""
-    codes = encode_items(items)
-    table, there = _pad(outfits, len(items))
+    """One row per outfit: the dimensions and ``overall``. Whoever asks often gives what `encode_items` made once."""
+    codes = encode_items(items) if isinstance(items, pl.DataFrame) else items
+    table, there = _pad(outfits, len(codes["category"]))
     first, second = np.triu_indices(table.shape[1], 1)
     left, right = table[:, first], table[:, second]
     both = there[:, first] & there[:, second]

@@ -8,12 +8,14 @@ as bad as the worst one, or its question would be asked again; one that a killed
 
 import os
 import socket
+import sqlite3
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -101,7 +103,10 @@ def open_storage(storage: str) -> Any:
     url = url.replace("postgresql://", "postgresql+psycopg://", 1)
     if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
         create_database(Path(url.removeprefix("sqlite:///")))
-    settings = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {}
+    settings: dict[str, Any] = {}
+    if url.startswith("sqlite:///"):  # the file is opened here: SQLAlchemy would take `?` in its path for a question
+        file, url = url.removeprefix("sqlite:///"), "sqlite:///search.db"
+        settings["creator"] = partial(sqlite3.connect, file, timeout=60, check_same_thread=False)
     try:
         return optuna.storages.RDBStorage(url, engine_kwargs=settings)
     except Exception as error:  # of SQLAlchemy, the driver or Optuna
@@ -117,7 +122,9 @@ def create_database(path: Path) -> None:
     optuna = import_optional("optuna", "likewise train")
     with TemporaryDirectory() as folder:
         made = Path(folder) / "search.db"
-        storage = optuna.storages.RDBStorage(f"sqlite:///{made}")
+        storage = optuna.storages.RDBStorage(
+            "sqlite:///search.db", engine_kwargs={"creator": partial(sqlite3.connect, made, check_same_thread=False)}
+        )
         storage.remove_session()
         storage.engine.dispose()
         write_atomically(path, lambda file: discard_result(file.write(made.read_bytes())))
@@ -262,12 +269,17 @@ def fail_stale_trials(study: Any) -> None:
                 study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
 
 
+def _began_long_ago(trial: Any, long: timedelta) -> bool:
+    """By a clock that may have been set back since (in autumn it is, by an hour): then it began in the future."""
+    return bool(trial.datetime_start and abs(datetime.now() - trial.datetime_start) > long)
+
+
 def _is_stale(trial: Any) -> bool:
     host, _, process = str(trial.user_attrs.get("worker", "")).rpartition(":")
     if host and host != socket.gethostname():
-        return bool(trial.datetime_start and datetime.now() - trial.datetime_start > STALE_AFTER)
+        return _began_long_ago(trial, STALE_AFTER)
     if not host:  # killed between the question and its first note, or another worker is just about to write it
-        return bool(trial.datetime_start and datetime.now() - trial.datetime_start > timedelta(seconds=2))
+        return _began_long_ago(trial, timedelta(seconds=2))
     if int(process) == os.getpid():
         return True  # an earlier search of this very process was interrupted
     try:

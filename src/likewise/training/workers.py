@@ -1,18 +1,15 @@
 """Where folds are trained: in this process, or in several single-threaded ones."""
 
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
 from typing import Any
 
 from likewise.encoders.networks.device import one_torch_thread
-from likewise.encoders.running.workers import exit_with_parent, single_threaded_children
 from likewise.errors import LikewiseError
 from likewise.optional_dependencies import import_optional
 from likewise.training.context import TaskRunner
+from likewise.worker_processes import WorkerProcesses, single_threaded_children
 
 
 @contextmanager
@@ -27,7 +24,7 @@ def training_processes(n_workers: int) -> Iterator[TaskRunner]:
     with (
         one_torch_thread(),
         single_threaded_children(),
-        ProcessPoolExecutor(n_workers, mp_context=get_context("spawn"), initializer=_start) as pool,
+        WorkerProcesses(n_workers, _use_one_thread) as pool,
     ):
 
         def run(function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
@@ -39,15 +36,8 @@ def training_processes(n_workers: int) -> Iterator[TaskRunner]:
                     "on where it stopped; --workers 1 needs the least memory."
                 ) from error
 
-        try:
-            yield run
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        yield run
 
 
-def _start() -> None:
-    """One thread; ends with its parent, whose business the keyboard is."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    exit_with_parent()
+def _use_one_thread() -> None:
     import_optional("torch", "training").set_num_threads(1)

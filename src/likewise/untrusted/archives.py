@@ -4,7 +4,9 @@ What would become more than a machine holds is refused before it is unpacked.
 """
 
 import zipfile
+import zlib
 from collections.abc import Sequence
+from lzma import LZMAError
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from numpy.typing import NDArray
 
 from likewise.errors import LikewiseError
 
+UNREADABLE_ZIP = (zipfile.BadZipFile, zlib.error, LZMAError, EOFError, OSError, ValueError, RuntimeError)
+"""What a zip raises that is damaged, encrypted, packed in an unknown way (NotImplementedError) or of another time."""
 MAX_UNPACKED_BYTES = 2_000_000_000
 MAX_PACKING = 50  # a larger file may become so many times its size
 

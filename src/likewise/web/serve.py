@@ -3,9 +3,11 @@
 import errno
 import gc
 import secrets
+import signal
 import socket
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import uvicorn
@@ -46,11 +48,18 @@ def prepare(settings: SiteSettings, password: str | None = None) -> SiteSettings
 
 
 def serve(settings: SiteSettings) -> None:
-    """Answer requests until interrupted. No access log: it would hold the secrets of invitation links."""
+    """Answer requests until somebody stops it (Ctrl-C, SIGTERM, a closed terminal); those under way are finished.
+
+    No access log: it would hold the secrets of invitation links.
+    """
     app = create_app(settings)
     gc.collect()
     gc.freeze()  # what is loaded by now stays: looking through it for garbage would keep experts waiting, 0.1 s a time
-    uvicorn.Server(server_config(app, settings)).run()
+    server = uvicorn.Server(server_config(app, settings))
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, server.handle_exit)
+    with suppress(KeyboardInterrupt):  # the server raises again, when all is done, what it was told to stop by
+        server.run()
 
 
 def refuse_used_port(host: str, port: int) -> None:

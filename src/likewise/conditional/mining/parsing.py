@@ -1,8 +1,7 @@
 """Captions to relations in shards: several processes, one file per shard; a shard that is there is not made again."""
 
-import multiprocessing
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from likewise.errors import LikewiseError
 from likewise.files import written_together
 from likewise.machine import usable_cores
 from likewise.progress import ProgressCallback
+from likewise.worker_processes import WorkerProcesses
 from likewise.workspace import read_json, write_json, write_parquet
 
 ROWS_PER_SHARD = 50_000
@@ -77,8 +77,7 @@ def parse_captions(
             done += 1
             report_progress()
         return n_rows
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(n_workers, mp_context=context) as pool:
+    with WorkerProcesses(n_workers) as pool:
         waiting = [pool.submit(parse_shard, folder, shard, rows_per_shard, parser) for shard in missing]
         for finished in as_completed(waiting):
             finished.result()

@@ -7,9 +7,8 @@ every epoch. Few pictures are decoded in this process: starting others would tak
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +18,9 @@ from likewise.catalog.images import load_image
 from likewise.encoders.networks.device import device
 from likewise.encoders.networks.recipe import Recipe
 from likewise.encoders.protocol import Prepared
-from likewise.encoders.running.workers import exit_with_parent
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
+from likewise.worker_processes import WorkerProcesses
 
 MAX_CACHE_BYTES = 1 << 30
 MIN_STREAMED = 2_000
@@ -54,7 +53,7 @@ class PictureReader:
         self._cache_bytes = 0
         self._coming: dict[int, tuple[Future[list[Prepared]], int]] = {}
         """Of rows under way the task that decodes them, and their place in it."""
-        self._pool: ProcessPoolExecutor | None = None
+        self._pool: WorkerProcesses | None = None
 
     def __len__(self) -> int:
         return len(self.images)
@@ -102,9 +101,9 @@ class PictureReader:
             self._cache_bytes += picture.nbytes
         return picture
 
-    def _started(self) -> ProcessPoolExecutor:
+    def _started(self) -> WorkerProcesses:
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"), initializer=exit_with_parent)
+            self._pool = WorkerProcesses(self.workers)
         return self._pool
 
     def _result(self, task: "Future[list[Prepared]]") -> list[Prepared]:

@@ -6,18 +6,17 @@ threads, one batch per core at a time; whatever a core does not need for them, t
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
-from multiprocessing import get_context
 
 from likewise.encoders.networks.network import Network
 from likewise.encoders.protocol import Encoder
 from likewise.encoders.running.chunk import Chunk, PreparedChunk, encode_chunk, encode_prepared
-from likewise.encoders.running.workers import exit_with_parent, single_threaded_children
 from likewise.encoders.storage.files import EncodedChunk
 from likewise.errors import LikewiseError
 from likewise.machine import usable_cores
+from likewise.worker_processes import WorkerProcesses, single_threaded_children
 
 CHUNKS_IN_FLIGHT = 4  # per worker: enough to keep all busy, few enough to bound the memory
 
@@ -71,20 +70,18 @@ def encode_with_networks(half_done: PartlyEncoded, networks: Mapping[str, Encode
 
 
 def run_in_processes(chunks: Iterable[Chunk], workers: int) -> Generator[PartlyEncoded, None, None]:
+    under_way: deque[Future[PartlyEncoded]] = deque()
     with single_threaded_children():
-        pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=exit_with_parent)
-        under_way: deque[Future[PartlyEncoded]] = deque()
         try:
-            for chunk in chunks:
-                under_way.append(pool.submit(encode_chunk, chunk))
-                if len(under_way) >= workers * CHUNKS_IN_FLIGHT:
+            with WorkerProcesses(workers) as pool:
+                for chunk in chunks:
+                    under_way.append(pool.submit(encode_chunk, chunk))
+                    if len(under_way) >= workers * CHUNKS_IN_FLIGHT:
+                        yield under_way.popleft().result()
+                while under_way:
                     yield under_way.popleft().result()
-            while under_way:
-                yield under_way.popleft().result()
         except BrokenProcessPool as error:
             raise LikewiseError(
                 "a worker process ended unexpectedly (killed, out of memory, or started from a script without "
                 '`if __name__ == "__main__":`): finished shards are kept and running again continues.'
             ) from error
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)

@@ -4,6 +4,7 @@ A vector belongs to the content of a picture, whatever the image is called. Ever
 wrong is checked here: another version of the encoder, an unfinished run, a damaged shard, images that have none.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -249,9 +250,12 @@ def changed_shards(folder: Path, meta: VectorsMeta) -> list[str]:
     """Shards that are gone or hold something else than was written.
 
     The summary is written last, so that only shards newer than it are summed: `read_vectors` sums every one. A shard is
-    as new as its last change of any kind, for a file put in its place may bring the date that it had elsewhere.
+    as new as its last change of any kind, for a file put in its place may bring the date that it had elsewhere. While
+    the clock is behind the summary, dates say nothing, and every shard is summed.
     """
     written, found = meta_file(folder).stat().st_mtime_ns, []
+    if written > time.time_ns():
+        written = 0
     for number, digest in meta.shards.items():
         path = shard_file(folder, int(number))
         untouched = path.exists() and max(path.stat().st_mtime_ns, path.stat().st_ctime_ns) <= written

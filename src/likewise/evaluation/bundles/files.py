@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from likewise.errors import LikewiseError
 from likewise.files import finish_writing, written_together
+from likewise.untrusted.archives import UNREADABLE_ZIP
 from likewise.workspace import write_atomically
 
 CARD = "card.json"
@@ -90,7 +91,7 @@ def open_entries(path: Path) -> Iterator[OpenEntry]:
         raise LikewiseError(f"{path} does not exist: check the path of the bundle.")
     try:
         archive = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, OSError) as error:
+    except UNREADABLE_ZIP as error:
         raise LikewiseError(
             f"{path} is neither a folder nor a readable zip ({error}): get the bundle again."
         ) from error
@@ -132,7 +133,7 @@ def checksum_error(where: Path, name: str) -> LikewiseError:
 def _read_at_most(file: BinaryIO, size: int, name: str, where: Path) -> bytes:
     try:
         return file.read(size)
-    except (zipfile.BadZipFile, EOFError, OSError, ValueError) as error:  # also a wrong CRC
+    except UNREADABLE_ZIP as error:  # also a wrong CRC
         raise checksum_error(where, name) from error
 
 
@@ -146,7 +147,7 @@ def _open_in_folder(folder: Path, name: str) -> BinaryIO:
 def _open_in_zip(archive: zipfile.ZipFile, path: Path, inside: str, name: str) -> BinaryIO:
     try:
         return archive.open(inside + name)  # type: ignore[return-value]
-    except (KeyError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # absent, encrypted, damaged
+    except (KeyError, *UNREADABLE_ZIP) as error:
         raise _missing_error(path, name) from error
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import ceil, exp, inf, log, sqrt
 
-from scipy.stats import norm, t
+from scipy.special import ndtr, stdtrit
 
 ALPHA = 0.05
 MIN_QUERIES = 20  # fewer say too little about how far queries differ
@@ -48,7 +48,7 @@ def confidence_sequence(
         return ConfidenceSequence(value, -inf, inf)
     # a standard error from few queries is itself uncertain: widen it as Student's t does at the same depth of tail
     depth = mixture_radius(standard_error, alpha, tightest_at) / standard_error if standard_error > 0.0 else 0.0
-    wider = float(t.isf(norm.sf(depth), n_queries - 1)) / depth if depth else 1.0
+    wider = -float(stdtrit(n_queries - 1, ndtr(-depth))) / depth if depth else 1.0
     radius = mixture_radius(standard_error, alpha, tightest_at) * wider
     return ConfidenceSequence(value, value - radius, value + radius)
 

@@ -8,7 +8,6 @@ settings, the owner's password hash, questions and notes. So keep it as private 
 import json
 import os
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,17 +22,14 @@ from likewise.labeling.store.clock import store_time_now
 from likewise.labeling.store.engine import read_transaction, write_transaction
 from likewise.labeling.store.models import Base
 from likewise.labeling.store.schema import LATEST_VERSION
-from likewise.untrusted.archives import refuse_large_archive
+from likewise.untrusted.archives import UNREADABLE_ZIP, refuse_large_archive
 from likewise.workspace import write_atomically
 
 FORMAT = "likewise-votes"
 NOTE = "backup.json"
 WITHOUT = {"sessions"}
 ROWS_AT_ONCE = 2000
-DAMAGED = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, RecursionError),
-    *(KeyError, TypeError, ValueError, OverflowError, SQLAlchemyError),
-)
+DAMAGED = (*UNREADABLE_ZIP, KeyError, TypeError, OverflowError, SQLAlchemyError)
 """What reading a file that is no backup, or storing what it says, may raise."""
 
 
@@ -100,9 +96,9 @@ def restore_votes(engine: Engine, path: Path, *, replace: bool = False) -> Votes
                         )
                 _continue_numbers(connection)
             return VotesBackup(note["rows"])
-    except OSError as error:
-        raise LikewiseError(f"{path} cannot be read ({error.strerror}): check its path.") from error
     except DAMAGED as error:
+        if isinstance(error, OSError) and error.strerror is not None:
+            raise LikewiseError(f"{path} cannot be read ({error.strerror}): check its path.") from error
         why = next(iter(str(error).splitlines()), type(error).__name__)[:200]
         raise LikewiseError(f"{path} is damaged or no backup of votes ({why}): nothing was restored.") from error
 

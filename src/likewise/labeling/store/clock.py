@@ -2,6 +2,9 @@
 
 Simulated experts live in simulated time: inside `simulated_time` the clock stands still and nothing is left to chance,
 so that two simulations with one seed give the same file.
+
+Nothing is put in order by a moment: clocks are set back. The order of an expert's answers is that of their revisions,
+which the database counts.
 """
 
 import hashlib
@@ -41,7 +44,7 @@ def store_time_now() -> str:
 
 
 def days_from_now(days: float) -> str:
-    return format_time(datetime.now(UTC) + timedelta(days=days))
+    return format_time(parse_time(store_time_now()) + timedelta(days=days))
 
 
 def parse_time(text: str) -> datetime:

@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.engine import make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, TimeoutError
 from sqlalchemy.pool import NullPool, QueuePool
 
@@ -97,8 +96,14 @@ def _acquire_locks(connection: Connection, experts: Collection[int]) -> None:
         connection.execute(LOCK_EXPERTS, {"everything": LOCK_ALL_ID, "one": LOCK_EXPERT_ID, "who": who})
 
 
+def sqlite_file(url: str) -> str:
+    """The path in a URL of SQLite, letter by letter: `?`, `#` and `%` may stand in the name of a folder."""
+    return url.partition(":///")[2]
+
+
 def _sqlite(url: str, serving: bool) -> Engine:
-    file = make_url(url).database
+    file = sqlite_file(url)
+    address = URL.create("sqlite", database=file)
     if not file or file == ":memory:":
         raise LikewiseError(f"{url} names no file: votes are kept in one, as sqlite:///votes.db.")
     if not Path(file).parent.is_dir():
@@ -106,7 +111,7 @@ def _sqlite(url: str, serving: bool) -> Engine:
     seconds = BUSY_SECONDS_SERVING if serving else BUSY_SECONDS
     if serving:
         engine = create_engine(
-            url,
+            address,
             poolclass=QueuePool,
             pool_size=CONNECTIONS_SERVING,
             max_overflow=40,
@@ -115,7 +120,7 @@ def _sqlite(url: str, serving: bool) -> Engine:
     else:
         # Without a pool every connection is closed after its use, which empties the write-ahead log into votes.db:
         # whoever copies that one file copies every vote.
-        engine = create_engine(url, poolclass=NullPool, connect_args={"timeout": seconds})
+        engine = create_engine(address, poolclass=NullPool, connect_args={"timeout": seconds})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:

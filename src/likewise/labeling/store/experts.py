@@ -18,7 +18,15 @@ SESSION_DAYS = 30.0
 OWNER_SESSION_DAYS = 0.5
 MAX_NAME_LENGTH = 80
 SELECT_VISITORS = (
-    select(Session.token_hash, Session.expert, Expert.name, Expert.revoked, Expert.expires, Expert.questionnaire)
+    select(
+        Session.token_hash,
+        Session.expert,
+        Session.expires,
+        Expert.name,
+        Expert.revoked,
+        Expert.expires,
+        Expert.questionnaire,
+    )
     .outerjoin(Expert, Expert.id == Session.expert)
     .where(Session.token_hash.in_(bindparam("hashed", expanding=True)), Session.expires > bindparam("moment"))
 )
@@ -125,9 +133,12 @@ def redeem_invitation(engine: Engine, token: str) -> str | None:
 
 
 def open_session(connection: Connection, expert: int | None) -> str:
-    """A new session's token; sessions that are over are swept out on the way."""
-    token, days = secrets.token_urlsafe(TOKEN_BYTES), OWNER_SESSION_DAYS if expert is None else SESSION_DAYS
-    connection.execute(delete(Session).where(Session.expires <= store_time_now()))
+    """A new session's token; sessions that have long been over are swept out on the way.
+
+    Long: a login while the clock runs ahead must not end everybody's session for good.
+    """
+    token, days = secrets.token_urlsafe(TOKEN_BYTES), _session_days(expert)
+    connection.execute(delete(Session).where(Session.expires <= days_from_now(-SESSION_DAYS)))
     connection.execute(
         insert(Session),
         {
@@ -138,6 +149,10 @@ def open_session(connection: Connection, expert: int | None) -> str:
         },
     )
     return token
+
+
+def _session_days(expert: int | None) -> float:
+    return OWNER_SESSION_DAYS if expert is None else SESSION_DAYS
 
 
 def open_owner_session(engine: Engine) -> str:
@@ -151,12 +166,17 @@ def close_session(engine: Engine, token: str) -> None:
 
 
 def read_visitors(engine: Engine, tokens: Sequence[str]) -> list[Visitor | None]:
-    """Who each session token belongs to; a revoked or expired expert is nobody, at once."""
+    """Who each session token belongs to; a revoked or expired expert is nobody, at once.
+
+    A session that would last for more than twice its days was begun by a clock that ran ahead: it is over, too.
+    """
     moment, hashes = store_time_now(), [token_hash(token) for token in tokens]
     visitors: dict[str, Visitor] = {}
     with read_once(engine) as connection:
         named = {"hashed": sorted(set(hashes)), "moment": moment}
-        for hashed, expert, name, revoked, expires, questionnaire in connection.execute(SELECT_VISITORS, named):
+        for hashed, expert, ends, name, revoked, expires, questionnaire in connection.execute(SELECT_VISITORS, named):
+            if ends > days_from_now(2 * _session_days(expert)):
+                continue
             if expert is None:
                 visitors[hashed] = Visitor(None, "owner")
             elif revoked is None and (expires is None or expires > moment):

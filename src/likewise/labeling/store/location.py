@@ -12,6 +12,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from likewise.errors import LikewiseError
+from likewise.labeling.store.engine import sqlite_file
 from likewise.workspace import WorkspaceFolder, read_json, write_json
 
 ENVIRONMENT = "LIKEWISE_DATABASE"
@@ -51,12 +52,12 @@ def own_database_url(workspace: WorkspaceFolder) -> str:
 
 def without_password(url: str) -> str:
     """The same database, with a file's whole path and without secrets."""
+    if url.startswith("sqlite") and (file := sqlite_file(url)):
+        return f"sqlite:///{Path(file).resolve()}"
     try:
         parsed = make_url(url)
     except ArgumentError as error:
         raise LikewiseError(f"the database URL is not valid ({error}): postgresql://user@host/name.") from error
-    if parsed.drivername.startswith("sqlite") and parsed.database:
-        return f"sqlite:///{Path(parsed.database).resolve()}"
     return _without_secrets(parsed).render_as_string(hide_password=False)
 
 

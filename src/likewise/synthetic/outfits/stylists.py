@@ -9,6 +9,7 @@ which is how outfits for a weak dimension are made.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -26,6 +27,7 @@ from likewise.synthetic import (
     compatibility_many,
     sample_taste,
 )
+from likewise.synthetic.codes import Codes, encode_items
 from likewise.synthetic.harmony import NEUTRALS
 
 PEOPLE = 8
@@ -93,6 +95,10 @@ class Judges:
     items: pl.DataFrame
     tastes: Sequence[Taste]
 
+    @cached_property
+    def codes(self) -> Codes:
+        return encode_items(self.items)
+
     def rate(self, outfits: Indices, maker: Indices) -> NDArray[np.float64]:
         """Every outfit by the one who makes it; those of one length together, so that none is padded."""
         rated = np.empty(len(outfits))
@@ -102,7 +108,7 @@ class Judges:
         for size in np.unique(length).tolist():
             alike = np.flatnonzero(length == size)
             worn = outfits[alike][:, :size]
-            scores, dull = compatibility_many(self.items, worn.tolist()), DULLNESS * neutral[worn].mean(axis=1)
+            scores, dull = compatibility_many(self.codes, worn.tolist()), DULLNESS * neutral[worn].mean(axis=1)
             for person, taste in enumerate(self.tastes):
                 mine = maker[alike] == person
                 rated[alike[mine]] = taste.rate(scores.filter(pl.Series(mine)), still)

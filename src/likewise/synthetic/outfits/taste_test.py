@@ -5,9 +5,7 @@ LAT: outfits are generated, then kept, rated, asked and asked again by simulated
 """
 
 import io
-import multiprocessing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -37,6 +35,7 @@ from likewise.outfits.tables import outfits_from_table
 from likewise.progress import ProgressCallback
 from likewise.synthetic import Taste, compatibility_many, draw_item, make_items, sample_taste
 from likewise.synthetic.outfits.aat_questions import make_aat
+from likewise.worker_processes import WorkerProcesses
 
 Attributes = dict[str, str | None]
 CROWD_NOISE = 2.25
@@ -129,8 +128,7 @@ def _draw_all(
     with ExitStack() as stack:
         drawn: Iterable[bytes] = map(one, rows)
         if n_workers > 1:
-            context = multiprocessing.get_context("spawn")
-            pool = stack.enter_context(ProcessPoolExecutor(n_workers, mp_context=context))
+            pool = stack.enter_context(WorkerProcesses(n_workers))
             drawn = pool.map(one, rows, chunksize=16)
         for picture in drawn:
             pictures.append(picture)

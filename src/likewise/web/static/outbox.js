@@ -153,7 +153,9 @@ export class Outbox extends EventTarget {
   }
 
   #put(event) {
-    this.#lastTime = Math.max(this.#lastTime + 1, Date.now()); // names sort in the order of the answers
+    // Names sort in the order of the answers, also when the clock was set back while some waited.
+    const latest = this.#keys(this.#prefix).at(-1)?.slice(this.#prefix.length).split(":")[0] ?? 0;
+    this.#lastTime = Math.max(this.#lastTime + 1, Number(latest) + 1, Date.now());
     const name = String(this.#lastTime).padStart(15, "0");
     const whole = { client_id: clientId(), ...event };
     const entry = [`${this.#prefix}${name}:${whole.client_id}`, JSON.stringify(whole)];

@@ -1,6 +1,8 @@
 # Both commands do all their own set-up: `make demo` (base install) and `make test` (everything the tests need).
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+# Where the environment forbids it, every process that a test starts would compile the whole package again.
+export PYTHONDONTWRITEBYTECODE :=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest

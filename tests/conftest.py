@@ -1,6 +1,7 @@
 """Small real workspaces for the tests: coloured shapes on white, several pictures per item."""
 
 import functools
+import gc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -36,6 +37,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         code = getattr(function, "__code__", None)
         if TESTS / "real" in item.path.parents or (code is not None and "real_data" in code.co_names):
             item.add_marker(pytest.mark.real)
+
+
+def pytest_collection_finish() -> None:
+    """What is imported by now stays to the end: the collector of garbage need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def heavy_tests() -> list[str]:

@@ -7,6 +7,8 @@ into a temporary neighbour first, then renamed over the old file.
 import json
 import os
 import shlex
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +25,9 @@ if TYPE_CHECKING:  # the command line imports this module for every `--help`
 
 FORMAT = 1
 FIRST_VERSION = 1
+N_RECENT_TABLES = 16
+SMALL_FILE = 1 << 20
+FINE_CLOCK_NS, COARSE_CLOCK_NS = 50_000_000, 3_000_000_000
 WARDROBE = "wardrobe"  # the source of a catalog that was drawn here
 
 
@@ -245,12 +250,37 @@ def read_parquet(path: Path, made_by: str) -> "pl.DataFrame":
     """Read a table of the workspace, or say which command makes it."""
     import polars as pl
 
-    if not path.exists():
-        raise LikewiseError(f"{path} does not exist yet: run `{made_by}` first.")
     try:
-        return pl.read_parquet(path, glob=False)  # a folder may be called shoes[old]
+        about = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise LikewiseError(f"{path} does not exist yet: run `{made_by}` first.") from None
+    name = str(path.absolute())
+    identity = (about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+    if (kept := _recent_tables.get(name)) is not None and kept[0] == identity:
+        return kept[1].clone()
+    try:
+        table = pl.read_parquet(path, glob=False)  # a folder may be called shoes[old]
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise LikewiseError(f"{path} cannot be read ({error}): delete it and run `{made_by}` again.") from error
+    if about.st_size <= SMALL_FILE and _is_settled(about):
+        with _keeping:
+            _recent_tables.pop(name, None)
+            _recent_tables[name] = (identity, table.clone())
+            if len(_recent_tables) > N_RECENT_TABLES:
+                del _recent_tables[next(iter(_recent_tables))]
+    return table
+
+
+_recent_tables: "dict[str, tuple[tuple[int, ...], pl.DataFrame]]" = {}
+"""By absolute path: a command and a page of the site ask for the catalog a dozen times."""
+_keeping = threading.Lock()
+
+
+def _is_settled(about: os.stat_result) -> bool:
+    """Whether the file is so old that a change from now on gives it other times; some file systems count seconds."""
+    changed = max(about.st_mtime_ns, about.st_ctime_ns)
+    resolution = FINE_CLOCK_NS if changed % 1_000_000_000 else COARSE_CLOCK_NS
+    return changed + resolution < time.time_ns()
 
 
 def write_npy(array: "np.ndarray[Any, Any]", path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -14,8 +15,9 @@ from likewise.report.plots.palette import css_variables
 REPORT = "likewise.report"
 
 
-def render(template: str, package: str = REPORT, **context: Any) -> str:
-    """One page as text, from the templates of a package and the report's own; a name that is missing is an error."""
+@cache
+def _environment(package: str) -> Environment:
+    """Made once: a template is compiled for the first page that it draws."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(each) for each in dict.fromkeys((package, REPORT))]),
         autoescape=True,
@@ -24,13 +26,22 @@ def render(template: str, package: str = REPORT, **context: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(FILTERS)
+    return environment
+
+
+def render(template: str, package: str = REPORT, **context: Any) -> str:
+    """One page as text, from the templates of a package and the report's own; a name that is missing is an error."""
     script = asset("script.js")
-    return environment.get_template(template).render(
-        style=Markup(asset("style.css")),
-        script=Markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        colours=list(css_variables().values()),
-        **context,
+    return (
+        _environment(package)
+        .get_template(template)
+        .render(
+            style=Markup(asset("style.css")),
+            script=Markup(script),
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            colours=list(css_variables().values()),
+            **context,
+        )
     )
 
 

@@ -25,13 +25,16 @@ from zero_shot_plan import (
     ARMS,
     BASELINES,
     CAPTIONS,
+    CLOTHES,
     COMBINER_NAME,
     DIM,
     FIXED_WEIGHTS,
     LESSONS,
     MINED,
+    NO_CATEGORIES,
     ONE_VECTOR,
     PER_TASK,
+    SAID,
     SEEDS,
     TESTS,
     TOWER_STEPS,
@@ -62,7 +65,7 @@ from likewise.conditional.seeds import differences_over_seeds, recall_over_seeds
 from likewise.conditional.templates.files import read_templates, template_sets
 from likewise.conditional.templates.step import build_template_set
 from likewise.conditional.text_training import TextTrainingSettings, train_pseudo_words
-from likewise.conditional.towers import TwoTower
+from likewise.conditional.towers import TwoTower, normalize
 from likewise.conditional.training import TrainingSettings, train_combiner
 from likewise.conditional.training_triplets import read_training_triplets
 from likewise.conditional.two_tower import DEFAULT_BASE, TwoTowerSettings, encode_base, train_two_tower
@@ -256,7 +259,25 @@ def tower_row(
     mined(lessons, data, work, USED.triplets)
     tower = tower_of(lessons, work, f"tower0{f'-{place}' if place else ''}", settings)
     folder = combiner_of(lessons, tower, work, f"tower{place}", USED.triplets, USED.settings)
-    return {"tower": name, **validation_scores(tower, [trained(folder)], data, work)}
+    clothes = share_named_right(workspace_of(CLOTHES, data, work), tower)
+    return {"tower": name, "clothes": clothes, **validation_scores(tower, [trained(folder)], data, work)}
+
+
+def share_named_right(clothes: WorkspaceFolder, tower: TwoTower) -> float:
+    """Of pictures of another catalog, whether the name of their own category is nearest; the mean over categories.
+
+    Cosines are counted from the mean over the pictures: how far a name is from all of them says nothing.
+    """
+    catalog = read_catalog(clothes)
+    encode_base(clothes, DEFAULT_BASE, catalog["image"].to_list(), 1, None)
+    tower.encode(clothes, workers=1)
+    known = catalog.filter(~pl.col("category").is_in(NO_CATEGORIES))
+    names = known["category"].unique().sort().to_list()
+    images = normalize(tower.image_features(clothes, known["image"].to_list()))
+    cosines = images @ normalize(tower.text_features([SAID.get(name, name.lower()) for name in names])).T
+    nearest = (cosines - cosines.mean(axis=0)).argmax(axis=1)
+    right = known.select("category", right=pl.Series([names[place] for place in nearest]) == pl.col("category"))
+    return float(right.group_by("category").agg(pl.col("right").mean())["right"].to_numpy().mean())
 
 
 def trained(folder: Path) -> ConditionalMethod:

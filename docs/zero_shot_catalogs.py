@@ -2,8 +2,11 @@
 
 The packshots' texts are written from the columns of their catalog: the name of the colour (translated), what the thing
 is made of, and what it is ("A black knitted sweater"), then each of these alone and the family of things.
+
+    python docs/zero_shot_catalogs.py --data FOLDER lessons.csv      # for `likewise new`
 """
 
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +14,11 @@ import polars as pl
 from zero_shot_plan import (
     CAPTIONED,
     CAPTIONS,
+    CLOTHES,
     HOUSE,
     HOUSE_ATTRIBUTES,
     LESSONS,
+    N_CLOTHES,
     N_HOUSE_HELD,
     N_ITEMS,
     OTHER_PHOTOGRAPHS,
@@ -155,6 +160,8 @@ def workspace_of(name: str, data: Path, work: Path) -> WorkspaceFolder:
         make_catalog(found, rows, data / CAPTIONED, CAPTIONED)
     else:
         rows = read_rows(data, name)
+        if name == CLOTHES:
+            rows = rows.sample(N_CLOTHES, seed=1)
         if name in N_ITEMS:
             chosen = drawn_items(rows, N_ITEMS[name])
             rows = rows.filter(chosen).filter(pl.int_range(pl.len()).shuffle(seed=11).over("item") == 0)
@@ -213,3 +220,15 @@ def lessons(data: Path) -> pl.DataFrame:
         image = (pl.lit(f"{name}/") + pl.col("image")).alias("image")
         parts.append(rows.select(columns).with_columns(image, pl.lit(SOURCES[name]).alias("source")))
     return pl.concat(parts, how="diagonal")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Write the table to learn from, for `likewise new`.")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("table", type=Path)
+    asked = parser.parse_args()
+    lessons(asked.data).write_csv(asked.table)
+
+
+if __name__ == "__main__":
+    main()

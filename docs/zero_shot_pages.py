@@ -220,10 +220,10 @@ def _towers(found: dict[str, Any]) -> str:
     sets = list(found["n_validate"])
     methods = ("image only", "text only", SUM, "late fusion", COMBINER)
     head = [f"{name}: {method}" for name in sets for method in methods]
-    lines = ["| tower | " + " | ".join(head) + " |", "|---|" + "---:|" * len(head)]
+    lines = ["| tower | clothes | " + " | ".join(head) + " |", "|---|---:|" + "---:|" * len(head)]
     for row in found["compared"]:
         cells = [f"{100 * row[method][name]:.1f}" for name in sets for method in methods]
-        lines.append(f"| {row['tower']} | " + " | ".join(cells) + " |")
+        lines.append(f"| {row['tower']} | {100 * row['clothes']:.1f} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

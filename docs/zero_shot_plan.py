@@ -14,6 +14,10 @@ SOURCES = {CAPTIONED: "photographs", HOUSE: "packshots"}
 HOUSE_ATTRIBUTES = ("category", "colour", "group")
 N_ITEMS = {"products": 5000, "emoji": 1600}
 """Of the larger catalogs, drawn at random, with one picture of each."""
+CLOTHES, N_CLOTHES, NO_CATEGORIES = "clothing", 1500, ("Not sure", "Other", "Skip")
+SAID = {"Body": "bodysuit", "Longsleeve": "long sleeve shirt", "Outwear": "outerwear"}
+"""Photographs that people took of their clothes at home: how many names of categories a tower reads on a catalog that
+it did not learn from.  No test uses them."""
 CAPTIONS = tuple(f"caption{number}" for number in range(1, 6))
 TRAINED, VALIDATED = slice(0, 3200), slice(4000, 4800)
 """Of the photographs in random order; the others are a test."""

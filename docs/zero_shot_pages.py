@@ -128,7 +128,7 @@ def _signed(row: dict[str, Any]) -> str:
 
 
 def _seeds(found: dict[str, Any]) -> str:
-    return {3: "three", 5: "five", 8: "eight"}[len(found["towers"])]
+    return {3: "three", 5: "five", 6: "six"}[len(found["towers"])]
 
 
 def _differences(found: dict[str, Any]) -> str:

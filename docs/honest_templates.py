@@ -2,8 +2,8 @@
 
     python docs/honest_templates.py --data FOLDER --work FOLDER
 
-The encoders are the towers of `zero_shot.py`, which learned from captioned photographs; templates are of a shop's
-products.  Templates are built against the first tower, and audited with it and with the second.
+The encoders are two-towers that learned from captioned photographs alone; templates are of a shop's products.
+Templates are built against the first tower, and audited with it and with the second.
 """
 
 from pathlib import Path
@@ -11,8 +11,9 @@ from typing import Any
 
 from kept import measured_once
 from marks import fill
-from zero_shot import tower_of, workspace_of
-from zero_shot_plan import CAPTIONS, DIM, TOWER_STEPS
+from zero_shot import tower_of
+from zero_shot_catalogs import workspace_of
+from zero_shot_plan import CAPTIONED, CAPTIONS, DIM, TOWER_STEPS
 
 from likewise.conditional.evaluate import AVERAGE, recall_table, score_templates
 from likewise.conditional.image_text_features import ImageTextFeatures
@@ -33,13 +34,13 @@ PLAIN, BALANCED, NEGATION = "shortcuts-plain", "shortcuts-balanced", "negation"
 
 
 def measure(data: Path, work: Path) -> dict[str, Any]:
-    photographs, products = (workspace_of(name, data, work) for name in ("captioned", "products"))
+    photographs, products = (workspace_of(name, data, work) for name in (CAPTIONED, "products"))
     towers = []
     for seed in (0, 1):
         learning = TwoTowerSettings(
             columns=CAPTIONS, sentences="minilm", where="split=train", dim=DIM, steps=TOWER_STEPS, seed=seed
         )
-        towers.append(tower_of(photographs, work, f"tower{seed}", learning))
+        towers.append(tower_of(photographs, work, f"photographs{seed}", learning))
     for name, against in ((PLAIN, None), (BALANCED, towers[0].spec)):
         if name not in template_sets(products):
             build_template_set(products, name, PRODUCTS, per_task=PER_TASK, against=against)

@@ -1,11 +1,11 @@
-"""The zero-shot table of `combiner.md`: a Combiner that learned from captioned photographs, asked about other data.
+"""The zero-shot table of `combiner.md`: a Combiner that learned from pictures with texts, asked about other catalogs.
 
-    python docs/zero_shot.py --data FOLDER --work FOLDER [--text minilm] [--words | --towers]
+    python docs/zero_shot.py --data FOLDER --work FOLDER [--text minilm] [--words | --study]
 
-`FOLDER/captioned` are photographs with five captions each, `products` a shop's catalog, `emoji` drawn signs; the
-wardrobe is drawn here.  Towers, triplets and Combiner see the part `train` of the photographs; settings are chosen on
-its part `validate` and on a catalog of another kind that no test uses (`FOLDER/stylists`); the tests are the part
-`test` and the other catalogs.  Every step is one that a user has; what is there already is not made again.
+`FOLDER/captioned` are photographs with five captions each, `stylists` a fashion house's packshots, `products` another
+shop's catalog, `emoji` drawn signs; the wardrobe is drawn here.  Towers, triplets and Combiner see the part `train` of
+photographs and packshots; settings are chosen on their part `validate`; the tests are the photographs' part `test` and
+the other catalogs.  Every step is one that a user has; what is there already is not made again.
 """
 
 import argparse
@@ -19,28 +19,27 @@ import numpy as np
 import polars as pl
 from kept import made_once
 from marks import fill
-from zero_shot_pages import towers_blocks, words_blocks, zero_shot_blocks
+from zero_shot_catalogs import workspace_of
+from zero_shot_pages import study_blocks, words_blocks, zero_shot_blocks
 from zero_shot_plan import (
-    ARM_SEEDS,
     ARMS,
     BASELINES,
-    CAPTIONED,
     CAPTIONS,
+    CLOTHES,
     COMBINER_NAME,
     DIM,
     FIXED_WEIGHTS,
-    LINEAR,
+    LESSONS,
     MINED,
-    N_ITEMS,
-    N_TRAIN,
-    N_VALIDATE,
+    NO_CATEGORIES,
     ONE_VECTOR,
-    OTHER_PHOTOGRAPHS,
     PER_TASK,
+    SAID,
     SEEDS,
     TESTS,
     TOWER_STEPS,
     TOWERS,
+    USED,
     VALIDATION,
     WORD_SEEDS,
     WORD_STEPS,
@@ -49,7 +48,7 @@ from zero_shot_plan import (
     TestSet,
 )
 
-from likewise.catalog import make_catalog
+from likewise.catalog import read_catalog
 from likewise.conditional.combiner import SETTINGS as COMBINER_SETTINGS
 from likewise.conditional.combiner import read_combiner
 from likewise.conditional.composers import ComposerMethod, ImageAndText
@@ -66,14 +65,13 @@ from likewise.conditional.seeds import differences_over_seeds, recall_over_seeds
 from likewise.conditional.templates.files import read_templates, template_sets
 from likewise.conditional.templates.step import build_template_set
 from likewise.conditional.text_training import TextTrainingSettings, train_pseudo_words
-from likewise.conditional.towers import TwoTower
+from likewise.conditional.towers import TwoTower, normalize
 from likewise.conditional.training import TrainingSettings, train_combiner
 from likewise.conditional.training_triplets import read_training_triplets
-from likewise.conditional.two_tower import TwoTowerSettings, train_two_tower
+from likewise.conditional.two_tower import DEFAULT_BASE, TwoTowerSettings, encode_base, train_two_tower
 from likewise.encoders.families.two_tower import SETTINGS as TOWER_SETTINGS
 from likewise.encoders.families.two_tower import read_two_tower_config
-from likewise.synthetic import build_wardrobe
-from likewise.workspace import WARDROBE, WorkspaceFolder
+from likewise.workspace import WorkspaceFolder
 
 DOCS = Path(__file__).parent
 
@@ -89,61 +87,31 @@ class OneVector:
         return self.combiner.compose(reference, condition)
 
 
-def workspace_of(name: str, data: Path, work: Path) -> WorkspaceFolder:
-    found = WorkspaceFolder(work / name)
-    if found.catalog_file.exists():
-        return found
-    if name == "wardrobe":
-        make_catalog(
-            found,
-            build_wardrobe(work / "pictures", n_items=400, views_per_item=2, seed=7, workers=1),
-            work / "pictures",
-            WARDROBE,
-        )
-        return found
-    source = CAPTIONED if name == OTHER_PHOTOGRAPHS else name
-    rows = pl.read_csv(data / source / "catalog.csv", infer_schema_length=None)
-    if source == CAPTIONED:
-        parts = np.full(rows.height, "test", object)
-        order = np.random.default_rng(11).permutation(rows.height)
-        parts[order[:N_TRAIN]], parts[order[N_TRAIN : N_TRAIN + N_VALIDATE]] = "train", "validate"
-        rows = rows.with_columns(pl.Series("split", parts.tolist()))
-        rows = rows.filter((pl.col("split") == "test") == (name == OTHER_PHOTOGRAPHS))
-    if name in N_ITEMS:
-        items = np.random.default_rng(11).permutation(rows["item"].cast(pl.String).unique().sort().to_numpy())
-        chosen = pl.Series(items[: N_ITEMS[name]], dtype=pl.String)
-        rows = rows.filter(pl.col("item").cast(pl.String).is_in(chosen.implode()))
-        rows = rows.filter(pl.int_range(pl.len()).shuffle(seed=11).over("item") == 0)
-    make_catalog(found, rows, data / source, source)
-    return found
-
-
-def tower_of(photographs: WorkspaceFolder, work: Path, name: str, settings: TwoTowerSettings) -> TwoTower:
+def tower_of(lessons: WorkspaceFolder, work: Path, name: str, settings: TwoTowerSettings) -> TwoTower:
     folder = work / name
     if not (folder / TOWER_SETTINGS).exists():
-        done = train_two_tower(photographs, folder, settings, workers=1)
+        done = train_two_tower(lessons, folder, settings, workers=1)
         print(name, f"{done.recall_at_1:.3f} of {done.n_captions}", round(done.seconds), "s", flush=True)
     return TwoTower.from_spec(f"two-tower:{folder}")
 
 
-def mined(photographs: WorkspaceFolder, data: Path, work: Path) -> dict[str, int]:
+def mined(lessons: WorkspaceFolder, data: Path, work: Path, name: str) -> int:
+    """How many triplets one of `MINED` has."""
     ratings = next((data / "concreteness").glob("*.txt"))
-    found = {}
-    for name, (chosen, n_triplets) in MINED.items():
-        rules = FILTERS[chosen]
-        run = mine_triplets(
-            photographs.path,
-            work / f"mined-{name}",
-            ratings=ratings if rules.needs_ratings else None,
-            rules=rules,
-            n_triplets=n_triplets,
-            where="split=train",
-            columns=CAPTIONS,
-            workers=1,
-            parser="textblob",
-        )
-        found[name] = run.n_triplets
-    return found
+    chosen, n_triplets = MINED[name]
+    rules = FILTERS[chosen]
+    run = mine_triplets(
+        lessons.path,
+        work / f"mined-{name}",
+        ratings=ratings if rules.needs_ratings else None,
+        rules=rules,
+        n_triplets=n_triplets,
+        where="split=train",
+        columns=CAPTIONS,
+        workers=1,
+        parser="textblob",
+    )
+    return run.n_triplets
 
 
 def templates_of(workspace: WorkspaceFolder, test: TestSet) -> pl.DataFrame:
@@ -153,62 +121,52 @@ def templates_of(workspace: WorkspaceFolder, test: TestSet) -> pl.DataFrame:
 
 
 def combiner_of(
-    photographs: WorkspaceFolder, tower: TwoTower, work: Path, name: str, triplets: str, settings: TrainingSettings
+    lessons: WorkspaceFolder, tower: TwoTower, work: Path, name: str, triplets: str, settings: TrainingSettings
 ) -> Path:
     folder = work / "combiners" / name
     if not (folder / COMBINER_SETTINGS).exists():
-        validate = read_templates(photographs, "validate")[1]
-        lessons = read_training_triplets(str(work / f"mined-{triplets}"), photographs)
-        done = train_combiner(photographs, tower, lessons, validate, folder, settings)
+        validate = read_templates(lessons, "validate")[1]
+        examples = read_training_triplets(str(work / f"mined-{triplets}"), lessons)
+        done = train_combiner(lessons, tower, examples, validate, folder, settings)
         print(name, done.best_step, round(100 * done.best_recall, 1), round(done.seconds), "s", flush=True)
     return folder
 
 
-def words_of(photographs: WorkspaceFolder, tower: TwoTower, work: Path, seed: int) -> Path:
+def words_of(lessons: WorkspaceFolder, tower: TwoTower, work: Path, seed: int) -> Path:
     folder = work / "words" / f"seed{seed}"
     if not (folder / WORDS_SETTINGS).exists():
         settings = TextTrainingSettings(
             columns=CAPTIONS, where="split=train", steps=WORD_STEPS, batch=32, validate_every=20, seed=seed
         )
-        done = train_pseudo_words(photographs, tower, folder, settings)
+        done = train_pseudo_words(lessons, tower, folder, settings)
         print(folder.name, done.best_step, round(done.seconds), "s", flush=True)
     return folder
 
 
 def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
-    """From the photographs to the numbers of the table."""
-    photographs = workspace_of("captioned", data, work)
+    """From the lessons to the numbers of the table, with the settings that the plan names."""
+    lessons = workspace_of(LESSONS, data, work)
     learning = learning_settings(text)
-    towers = [tower_of(photographs, work, f"tower{seed}", replace(learning, seed=seed)) for seed in SEEDS]
-    n_mined = mined(photographs, data, work)
-    n_validate = {
-        test.title: templates_of(workspace_of(test.workspace, data, work), test).height for test in VALIDATION
-    }
-    choices = [
-        stored(work, f"arm {arm.name}", partial(study_row, arm, towers, photographs, n_mined, data, work))
-        for arm in ARMS
-    ]
-    chosen = max(choices, key=lambda row: sum(row["Combiner"].values()))
-    arm = next(each for each in ARMS if each.name == chosen["arm"])
+    towers = [tower_of(lessons, work, f"tower{seed}", replace(learning, seed=seed)) for seed in SEEDS]
+    mined(lessons, data, work, USED.triplets)
+    for test in VALIDATION:
+        templates_of(lessons, test)
     folders = [
-        combiner_of(
-            photographs, tower, work, f"{file_name(arm.name)}-{seed}", arm.triplets, replace(arm.settings, seed=seed)
-        )
+        combiner_of(lessons, tower, work, f"used-{seed}", USED.triplets, replace(USED.settings, seed=seed))
         for seed, tower in zip(SEEDS, towers, strict=True)
     ]
     found = {
         test.title: stored(work, f"test {test.title}", partial(measured, test, towers, folders, data, work))
         for test in TESTS
     }
+    parts = read_catalog(lessons).filter(split="train")
     learned = [read_two_tower_config(work / f"tower{seed}").about for seed in SEEDS]
     return {
         "tables": {title: each["rows"] for title, each in found.items()},
         "differences": {title: each["differences"] for title, each in found.items()},
         "one_vector": {title: each["one_vector"] for title, each in found.items()},
-        "choices": choices,
-        "chosen": chosen,
-        "n_validate": n_validate,
         "towers": [{**each["held_out"], "n_images": each["n_images"]} for each in learned],
+        "lessons": dict(parts.group_by("source").len().sort("len").iter_rows()),
         "best_steps": [read_combiner(folder).about["best_step"] for folder in folders],
         "text": text,
     }
@@ -216,10 +174,10 @@ def travel(data: Path, work: Path, text: str) -> dict[str, Any]:
 
 def words_alone(data: Path, work: Path, text: str) -> dict[str, Sequence[dict[str, Any]]]:
     """The rows of pseudo-words, by test set."""
-    photographs = workspace_of("captioned", data, work)
+    lessons = workspace_of(LESSONS, data, work)
     learning = learning_settings(text)
-    towers = [tower_of(photographs, work, f"tower{seed}", replace(learning, seed=seed)) for seed in WORD_SEEDS]
-    words = [words_of(photographs, tower, work, seed) for seed, tower in zip(WORD_SEEDS, towers, strict=True)]
+    towers = [tower_of(lessons, work, f"tower{seed}", replace(learning, seed=seed)) for seed in WORD_SEEDS]
+    words = [words_of(lessons, tower, work, seed) for seed, tower in zip(WORD_SEEDS, towers, strict=True)]
     return {
         test.title: stored(work, f"words {test.title}", partial(measured_words, test, towers, words, data, work))
         for test in TESTS
@@ -231,27 +189,18 @@ def learning_settings(text: str) -> TwoTowerSettings:
     return TwoTowerSettings(columns=CAPTIONS, sentences=text, where="split=train", dim=DIM, steps=TOWER_STEPS)
 
 
-def compare_towers(
-    photographs: WorkspaceFolder, learning: TwoTowerSettings, data: Path, work: Path
-) -> list[dict[str, Any]]:
-    """A row for each of `TOWERS`."""
-    return [
-        stored(work, f"tower {name}", partial(tower_row, name, replace(learning, **more), photographs, data, work))
+def study(data: Path, work: Path, text: str) -> dict[str, Any]:
+    """On held-out pictures alone: ways to train a Combiner, fixed weights, towers."""
+    lessons, learning = workspace_of(LESSONS, data, work), learning_settings(text)
+    n_validate = {test.title: templates_of(lessons, test).height for test in VALIDATION}
+    first = tower_of(lessons, work, "tower0", learning)
+    choices = [stored(work, f"arm {arm.name}", partial(study_row, arm, first, lessons, data, work)) for arm in ARMS]
+    weights = stored(work, "weights", partial(fixed_weights, first, data, work))
+    compared = [
+        stored(work, f"tower {name}", partial(tower_row, name, replace(learning, **more), lessons, data, work))
         for name, more in TOWERS.items()
     ]
-
-
-def towers_alone(data: Path, work: Path, text: str) -> dict[str, Any]:
-    """What the table of towers needs: photographs, triplets, validation templates."""
-    photographs = workspace_of("captioned", data, work)
-    mined(photographs, data, work)
-    n_validate = {
-        test.title: templates_of(workspace_of(test.workspace, data, work), test).height for test in VALIDATION
-    }
-    compared = compare_towers(photographs, learning_settings(text), data, work)
-    first = tower_of(photographs, work, "tower0", learning_settings(text))
-    weights = stored(work, "weights", partial(fixed_weights, first, data, work))
-    return {"n_validate": n_validate, "compared": compared, "weights": weights}
+    return {"n_validate": n_validate, "choices": choices, "compared": compared, "weights": weights}
 
 
 def file_name(name: str) -> str:
@@ -294,36 +243,41 @@ def measured_words(
     return recall_over_seeds("tower", found).to_dicts()
 
 
-def study_row(
-    arm: StudyArm,
-    towers: Sequence[TwoTower],
-    photographs: WorkspaceFolder,
-    n_mined: dict[str, int],
-    data: Path,
-    work: Path,
-) -> dict[str, Any]:
-    """An arm on both validation sets, the mean of some trainings; validation templates alone are read."""
-    folders = []
-    for seed in ARM_SEEDS:
-        name, settings = f"{file_name(arm.name)}-{seed}", replace(arm.settings, seed=seed)
-        folders.append(combiner_of(photographs, towers[seed], work, name, arm.triplets, settings))
-    found = [validation_scores(towers[seed], [trained(folders[seed])], data, work) for seed in ARM_SEEDS]
-    mean = {
-        method: {title: float(np.mean([each[method][title] for each in found])) for title in values}
-        for method, values in found[0].items()
-    }
-    steps = [read_combiner(folder).about["best_step"] for folder in folders]
-    return {"arm": arm.name, "n_triplets": n_mined[arm.triplets], "best_steps": steps, **mean}
+def study_row(arm: StudyArm, tower: TwoTower, lessons: WorkspaceFolder, data: Path, work: Path) -> dict[str, Any]:
+    """An arm on both validation sets."""
+    n_triplets = mined(lessons, data, work, arm.triplets)
+    folder = combiner_of(lessons, tower, work, file_name(arm.name), arm.triplets, arm.settings)
+    found = validation_scores(tower, [trained(folder)], data, work)
+    return {"arm": arm.name, "n_triplets": n_triplets, "best_step": read_combiner(folder).about["best_step"], **found}
 
 
 def tower_row(
-    name: str, settings: TwoTowerSettings, photographs: WorkspaceFolder, data: Path, work: Path
+    name: str, settings: TwoTowerSettings, lessons: WorkspaceFolder, data: Path, work: Path
 ) -> dict[str, Any]:
-    """A tower and a linear Combiner above it, on both validation sets."""
+    """A tower and a Combiner above it, on both validation sets."""
     place = list(TOWERS).index(name)
-    tower = tower_of(photographs, work, f"tower0{f'-{place}' if place else ''}", settings)
-    folder = combiner_of(photographs, tower, work, f"tower{place}", LINEAR.triplets, LINEAR.settings)
-    return {"tower": name, **validation_scores(tower, [trained(folder)], data, work)}
+    mined(lessons, data, work, USED.triplets)
+    tower = tower_of(lessons, work, f"tower0{f'-{place}' if place else ''}", settings)
+    folder = combiner_of(lessons, tower, work, f"tower{place}", USED.triplets, USED.settings)
+    clothes = share_named_right(workspace_of(CLOTHES, data, work), tower)
+    return {"tower": name, "clothes": clothes, **validation_scores(tower, [trained(folder)], data, work)}
+
+
+def share_named_right(clothes: WorkspaceFolder, tower: TwoTower) -> float:
+    """Of pictures of another catalog, whether the name of their own category is nearest; the mean over categories.
+
+    Cosines are counted from the mean over the pictures: how far a name is from all of them says nothing.
+    """
+    catalog = read_catalog(clothes)
+    encode_base(clothes, DEFAULT_BASE, catalog["image"].to_list(), 1, None)
+    tower.encode(clothes, workers=1)
+    known = catalog.filter(~pl.col("category").is_in(NO_CATEGORIES))
+    names = known["category"].unique().sort().to_list()
+    images = normalize(tower.image_features(clothes, known["image"].to_list()))
+    cosines = images @ normalize(tower.text_features([SAID.get(name, name.lower()) for name in names])).T
+    nearest = (cosines - cosines.mean(axis=0)).argmax(axis=1)
+    right = known.select("category", right=pl.Series([names[place] for place in nearest]) == pl.col("category"))
+    return float(right.group_by("category").agg(pl.col("right").mean())["right"].to_numpy().mean())
 
 
 def trained(folder: Path) -> ConditionalMethod:
@@ -353,6 +307,7 @@ def validation_scores(
 def score(
     workspace: WorkspaceFolder, tower: TwoTower, more: Sequence[ConditionalMethod], templates: pl.DataFrame
 ) -> TaskResults:
+    encode_base(workspace, DEFAULT_BASE, read_catalog(workspace)["image"].to_list(), 1, None)
     tower.encode(workspace, workers=1)
     methods = [*get_methods(BASELINES, workspace, tower), *more]
     return score_templates(templates, ImageTextFeatures.load(workspace, tower, templates), methods)
@@ -363,14 +318,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--text", default="minilm", help="the sentence encoder: minilm, or a folder")
-    parser.add_argument("--towers", action="store_true", help="the tables of towers and of fixed weights, and no other")
+    parser.add_argument("--study", action="store_true", help="the tables of the validation sets, and no other")
     parser.add_argument("--words", action="store_true", help="the table of pseudo-words, and no other")
     asked = parser.parse_args()
     if asked.words:
         fill(DOCS / "combiner.md", words_blocks(words_alone(asked.data, asked.work, asked.text)))
         return
-    if asked.towers:
-        fill(DOCS / "combiner.md", towers_blocks(towers_alone(asked.data, asked.work, asked.text)))
+    if asked.study:
+        fill(DOCS / "combiner.md", study_blocks(study(asked.data, asked.work, asked.text)))
         return
     found = made_once(asked.work / "zero_shot.json", lambda: travel(asked.data, asked.work, asked.text))
     fill(DOCS / "combiner.md", zero_shot_blocks(found))

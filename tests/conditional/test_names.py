@@ -43,6 +43,18 @@ def test_titles_give_colours_and_not_brands(tmp_path: Path) -> None:
     assert left["without names"] < left["relations between two things"]
 
 
+def test_a_colour_that_opens_a_title_is_no_brand(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    colours, things = ["Black", "White", "Red", "Silver", "Green", "Pink"], ["sweater", "skirt"]
+    rows = [(f"{number}.jpg", f"{rng.choice(colours)} knitted {rng.choice(things)}") for number in range(300)]
+    pl.DataFrame(rows, schema=["image", "caption"], orient="row").write_csv(tmp_path / "titles.csv")
+    mine_triplets(
+        tmp_path / "titles.csv", tmp_path / "mined", ratings=None, n_triplets=500, parser="textblob", workers=1
+    )
+    conditions = set(read_triplets(tmp_path / "mined")["condition"])
+    assert {colour.lower() for colour in colours} <= conditions
+
+
 def test_captions_that_open_with_articles_lose_nothing(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     rows = [

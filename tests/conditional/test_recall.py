@@ -1,5 +1,6 @@
 """Recall@k that is fair to ties: against all orders of a short list, chance levels, constant and random scores."""
 
+from dataclasses import replace
 from itertools import pairwise, permutations
 from pathlib import Path
 
@@ -185,6 +186,28 @@ def test_intervals_over_templates_and_seeds_cover_the_truth() -> None:
         covered += row["low"] <= 0.5 <= row["high"]
         assert row["n_seeds"] == 3
     assert 0.92 <= covered / n_studies <= 0.995
+
+
+def test_templates_of_one_target_count_together() -> None:
+    """Simulated: 40 targets, each in some templates that are easy or hard with it; ten templates more tell little."""
+    rng = np.random.default_rng(7)
+    covered, apart, n_studies = 0, 0, 400
+    for _ in range(n_studies):
+        target = np.repeat(np.arange(40), rng.integers(1, 8, 40))
+        easy = rng.uniform(0, 1, 40)[target]  # a share of one half on average
+        results = []
+        for quality in rng.normal(0, 0.03, 4):
+            right = rng.random(len(target)) < np.clip(easy + quality, 0, 1)
+            scores = np.where(right, 1.0, -1.0)[:, None] * np.array([1.0, 0.0])
+            ranks = rank_targets(scores, np.array([[True, False]] * len(target)))
+            results.append({"m": {"change_object": TaskResult(ranks, len(target), targets=tuple(map(str, target)))}})
+        row = recall_over_seeds("encoder", results).row(0, named=True)
+        covered += row["low"] <= 0.5 <= row["high"]
+        alone = [{"m": {"change_object": replace(each["m"]["change_object"], targets=())}} for each in results]
+        narrow = recall_over_seeds("encoder", alone).row(0, named=True)
+        apart += narrow["low"] <= 0.5 <= narrow["high"]
+    assert 0.92 <= covered / n_studies <= 0.98
+    assert apart / n_studies < 0.85  # as if they were independent
 
 
 def test_a_difference_in_pairs_covers_the_truth_and_is_narrower_than_the_two_values() -> None:

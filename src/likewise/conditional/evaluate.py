@@ -55,6 +55,8 @@ class TaskResult:
     n_total: int
     more: Mapping[str, QuestionValues] = field(default_factory=dict)
     """Measures beside recall, such as mAP@5."""
+    targets: tuple[str, ...] = ()
+    """The target of each template, in the order of the ranks: templates of one target stand and fall together."""
 
 
 TaskResults = dict[str, dict[str, TaskResult]]
@@ -71,15 +73,20 @@ def score_templates(
     """Put every template to every method."""
     totals = dict(templates.group_by("task").len().iter_rows())
     ranks: dict[str, dict[str, list[TargetRanks]]] = {method.name: {} for method in methods}
+    targets: dict[str, list[str]] = {}
     for (task,), of_task in templates.group_by(["task"], maintain_order=True):
-        for _, batch in features.batches(of_task):
+        for answerable, batch in features.batches(of_task):
+            targets.setdefault(str(task), []).extend(answerable["target"])
             positives = np.zeros((len(batch.reference), batch.gallery.shape[1]), bool)
             positives[:, 0] = True
             for method in methods:
                 found = rank_targets(method.scores(batch), positives, tolerance=tolerance)
                 ranks[method.name].setdefault(str(task), []).append(found)
     return {
-        name: {task: TaskResult(concatenate_ranks(parts), totals[task]) for task, parts in tasks.items()}
+        name: {
+            task: TaskResult(concatenate_ranks(parts), totals[task], targets=tuple(targets[task]))
+            for task, parts in tasks.items()
+        }
         for name, tasks in ranks.items()
     }
 

@@ -1,8 +1,11 @@
 """One number for a method that was trained several times: its mean over seeds, with an interval over both chances.
 
 Templates and trainings are crossed: every training answers every template.  The variance of the mean is that over
-templates (of each template's mean over seeds) divided by their number, plus that over trainings divided by theirs; the
-degrees of freedom are those of Welch and Satterthwaite.
+templates (of each template's mean over seeds), plus that over trainings divided by their number; the degrees of freedom
+are those of Welch and Satterthwaite.  Templates of one target are answered alike: where targets are known, those of one
+count together, with n templates of G targets and e each template's distance from the mean
+
+    variance over templates = G / (G - 1) * sum over targets of (sum of e)^2 / n^2
 """
 
 from collections.abc import Sequence
@@ -37,7 +40,7 @@ def recall_over_seeds(encoder: str, results: Sequence[TaskResults], k: int = 1) 
         totals = {task: (values[task].shape[1], tasks[task].n_total) for task in names}
         groups = [(task, [task]) for task in names] + ([(AVERAGE, names)] if len(names) > 1 else [])
         for name, chosen in groups:
-            value, low, high = _estimate([values[task] for task in chosen])
+            value, low, high = _estimate([values[task] for task in chosen], [tasks[task].targets for task in chosen])
             counts = (sum(totals[task][0] for task in chosen), sum(totals[task][1] for task in chosen))
             chance = float(np.mean([chances[task] for task in chosen]))
             rows.append((encoder, method, name, f"Recall@{k}", value, low, high, chance, *counts, len(results)))
@@ -60,7 +63,8 @@ def differences_over_seeds(results: Sequence[TaskResults], method: str, others: 
         }
         groups = [(task, [task]) for task in tasks] + ([(AVERAGE, tasks)] if len(tasks) > 1 else [])
         for name, chosen in groups:
-            value, error, degrees = _mean_and_error([paired[task] for task in chosen])
+            targets = [results[0][method][task].targets for task in chosen]
+            value, error, degrees = _mean_and_error([paired[task] for task in chosen], targets)
             low, high = t_interval(value, error, degrees + 1)
             rows.append((method, other, name, value, low, high))
     return pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")
@@ -71,20 +75,28 @@ def _values(trainings: Sequence[TaskResult], k: int) -> Floats:
     return np.stack([recall_at_k(each.ranks, k) for each in trainings])
 
 
-def _estimate(tasks: Sequence[Floats]) -> tuple[float, float, float]:
+def _estimate(tasks: Sequence[Floats], targets: Sequence[Sequence[str]]) -> tuple[float, float, float]:
     """Mean over tasks with its interval, from each task's (trainings, templates)."""
-    value, error, degrees = _mean_and_error(tasks)
+    value, error, degrees = _mean_and_error(tasks, targets)
     return value, *share_interval(value, error, degrees + 1)
 
 
-def _mean_and_error(tasks: Sequence[Floats]) -> tuple[float, float, float]:
+def _mean_and_error(tasks: Sequence[Floats], targets: Sequence[Sequence[str]]) -> tuple[float, float, float]:
     """Mean over tasks, its standard error and the degrees of freedom of that."""
     value = float(np.mean([values.mean() for values in tasks]))
-    parts = [(values.mean(axis=0).var(ddof=1) / values.shape[1], values.shape[1] - 1) for values in tasks]
+    parts = [_over_templates(values.mean(axis=0), of_task) for values, of_task in zip(tasks, targets, strict=True)]
     parts = [(variance / len(tasks) ** 2, degrees) for variance, degrees in parts]
     trainings = np.mean([values.mean(axis=1) for values in tasks], axis=0)
     if len(trainings) > 1:
-        parts.append((trainings.var(ddof=1) / len(trainings), len(trainings) - 1))
+        parts.append((float(trainings.var(ddof=1)) / len(trainings), len(trainings) - 1))
     variance = float(sum(part for part, _ in parts))
-    degrees = variance**2 / max(sum(part**2 / free for part, free in parts), 1e-300) if variance > 0 else 1.0
+    degrees = variance**2 / max(sum(part**2 / max(free, 1) for part, free in parts), 1e-300) if variance > 0 else 1.0
     return value, float(np.sqrt(variance)), degrees
+
+
+def _over_templates(values: Floats, targets: Sequence[str]) -> tuple[float, int]:
+    """The variance of a task's mean over its templates, and its degrees of freedom."""
+    group = np.unique(np.array(targets), return_inverse=True)[1] if len(targets) else np.arange(len(values))
+    sums = np.bincount(group, values - values.mean())
+    n = len(sums)
+    return (n / (n - 1) * float((sums**2).sum()) / len(values) ** 2, n - 1) if n > 1 else (0.0, 0)

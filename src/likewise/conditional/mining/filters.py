@@ -167,12 +167,14 @@ def filter_relations(
 
 
 def _without_names(found: list[NDArray[Any]], key_of: NDArray[np.int64], vocabulary: Vocabulary) -> list[NDArray[Any]]:
-    """Relations, and attributes that are no parts of a brand's or a series' name."""
+    """Relations, and attributes that are no parts of names; a colour that opens a title is no brand."""
     _, _, _, relation, thing, opening = found
     attribute = relation == vocabulary.relations.code_of.get("", -1)
     named = np.zeros(len(relation), bool)
     per_opening = np.array(vocabulary.captions_per_opening, np.int64)
     named[attribute] = name_words(key_of[thing[attribute]], opening[attribute].astype(np.int64), per_opening)
+    seen = np.array([vocabulary.is_visible(word) for word in vocabulary.words.texts], bool)
+    named[attribute] &= ~seen[thing[attribute]]
     return [column[~named] for column in found]
 
 

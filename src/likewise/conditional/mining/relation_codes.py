@@ -77,8 +77,12 @@ class Vocabulary:
             self.captions_per_opening[code] += int(n)
         return found
 
+    def is_visible(self, word: str) -> bool:
+        """Whether it is one of the visible words, or ends in one ("navy blue")."""
+        return word in self.visible or word.rsplit(" ", 1)[-1] in self.visible
+
     def _rating(self, word: str) -> float:
-        if self.ratings is None or word in self.visible or word.rsplit(" ", 1)[-1] in self.visible:
+        if self.ratings is None or self.is_visible(word):
             return MOST_CONCRETE
         return self.ratings.rating(word)
 

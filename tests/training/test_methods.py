@@ -47,7 +47,7 @@ def test_centres_of_soft_triple_are_regularised_as_by_the_library() -> None:
         values.append(value.item())
         gradients.append(weights.grad.numpy())
     assert values[0] == pytest.approx(values[1], rel=1e-6)
-    np.testing.assert_allclose(*gradients, rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose(gradients[0], gradients[1], rtol=1e-3, atol=1e-6)
     assert np.abs(gradients[1]).max() > 1e-3
 
 

@@ -15,7 +15,7 @@ def sparse_centers(n_classes: int, centers_per_class: int) -> Any:
     from pytorch_metric_learning.regularizers import SparseCentersRegularizer
     from pytorch_metric_learning.utils.common_functions import small_val, torch_arange_from_size
 
-    class CentersOfEachClass(SparseCentersRegularizer):
+    class CentersOfEachClass(SparseCentersRegularizer):  # type: ignore[misc]
         def set_class_masks(self, num_classes: int, centers_per_class: int) -> None:
             """None are needed."""
 

@@ -17,6 +17,7 @@ from fastapi.testclient import TestClient
 from likewise.labeling import open_votes, read_votes
 from likewise.labeling.store import engine as store_engine
 from likewise.labeling.store import read_events
+from likewise.labeling.store.backup import backup_votes, restore_votes
 from likewise.labeling.store.experts import invite_expert
 from likewise.labeling.store.pairs import add_pairs
 from likewise.web.app import create_app
@@ -152,4 +153,48 @@ def test_a_locked_database_is_said_and_nothing_is_half_stored(
     assert read_votes(app.state.site.engine).is_empty()
     again = client.post("/api/answers", json={"events": [event]}, headers={"X-CSRF-Token": csrf})
     assert again.json()["accepted"] == [event["client_id"]]
+    app.state.site.engine.dispose()
+
+
+@pytest.mark.parametrize("how", ["removed", "moved", "replaced"])
+def test_no_vote_is_acknowledged_into_a_file_that_is_not_there_any_more(
+    workspace: WorkspaceFolder, how: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """An open file can be written long after it was removed: the site would say that it stored what nobody finds."""
+    write_pool(workspace)
+    app = create_app(SiteSettings(workspace))
+    client = TestClient(app, base_url=BASE)
+    csrf = csrf_of(client.get(f"/i/{invite_expert(app.state.site.engine, 'Anna')}").text)
+    pairs = [pair["pair"] for pair in client.get("/api/next?count=4").json()["pairs"]]
+
+    def vote(pair: int) -> int:
+        events = [{"client_id": str(uuid4()), "pair": pair, "answer": "similar"}]
+        return client.post("/api/answers", json={"events": events}, headers={"X-CSRF-Token": csrf}).status_code
+
+    assert vote(pairs[0]) == 200
+    file, aside = workspace.votes_file, workspace.path / "aside.db"
+    backup = workspace.path / "votes.zip"
+    backup_votes(app.state.site.engine, backup)
+    if how == "replaced":
+        engine = open_votes(f"sqlite:///{aside}")
+        restore_votes(engine, backup)
+        engine.dispose()
+        for rest in workspace.path.glob("votes.db-*"):
+            rest.unlink()
+        aside.replace(file)
+    elif how == "moved":
+        file.rename(aside)
+    else:
+        file.unlink()
+    assert vote(pairs[1]) == 503
+    assert "votes.db" in capfd.readouterr().err  # why, for whoever runs the site
+    if how == "replaced":  # by the same votes, without sessions
+        assert client.get("/health").status_code == 200
+        assert read_votes(app.state.site.engine).height == 1
+    else:
+        assert client.get("/health").status_code == 503
+    if how == "moved":
+        aside.rename(file)
+        assert vote(pairs[2]) == 200
+        assert read_votes(app.state.site.engine).height == 2
     app.state.site.engine.dispose()

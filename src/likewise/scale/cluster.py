@@ -6,9 +6,11 @@ paths (a shared file system).  Nothing is reported to Ray's makers.
 
 import os
 import shutil
+import signal
 import socket
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -89,7 +91,7 @@ def _local_cluster(ray: Any, cores: int) -> Iterator[None]:
     short = "/tmp" if sys.platform != "win32" and Path("/tmp").is_dir() else None
     folder = tempfile.mkdtemp(prefix="lw-ray-", dir=short)
     try:
-        with single_threaded_children(), suppress_output():
+        with single_threaded_children(), suppress_output(), _own_signals():
             ray.init(
                 address="local",
                 num_cpus=cores,
@@ -103,6 +105,24 @@ def _local_cluster(ray: Any, cores: int) -> Iterator[None]:
     finally:
         ray.shutdown()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Ray would answer SIGTERM by ending this process without a word; what ends a command here shuts it down, too."""
+    before = signal.getsignal(signal.SIGTERM)
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ended = False
+    try:
+        yield
+    except SystemExit:  # that was Ray's answer
+        ended = True
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        if ended:
+            signal.raise_signal(signal.SIGTERM)
 
 
 def cluster_cores(ray: Any) -> int:

@@ -1,5 +1,6 @@
 """The site as one ASGI app."""
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -49,6 +50,7 @@ def create_app(settings: SiteSettings) -> FastAPI:
 
     app = FastAPI(title="likewise", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.state.site = site
+    app.state.store_error = ""
     app.state.explore = CurrentExploreService(settings.workspace)
     for routes in (
         expert_pages,
@@ -94,7 +96,12 @@ def _handle_validation_error(request: Request, error: Exception) -> Response:
     return _handle_http_error(request, HTTPException(422, f"{where}: {first['msg']}"))
 
 
-def _handle_store_error(request: Request, _: Exception) -> Response:
+def _handle_store_error(request: Request, error: Exception) -> Response:
+    """Experts are told to try again; why, stands once in the output of the site, for whoever runs it."""
+    if request.app.state.store_error != str(error):
+        request.app.state.store_error = str(error)
+        sys.stderr.write(f"likewise: {error}\n")
+        sys.stderr.flush()
     return _handle_http_error(request, HTTPException(503, STORE_UNAVAILABLE, headers={"Retry-After": "2"}))
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, TimeoutError
-from sqlalchemy.pool import NullPool, QueuePool
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool
 
 from likewise.errors import LikewiseError
 
@@ -130,12 +130,51 @@ def _sqlite(url: str, serving: bool) -> Engine:
         connection.execute("PRAGMA synchronous = FULL")
         _use_write_ahead_log(connection, seconds)
 
+    _watch_file(engine, Path(file))
+
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         writes = connection.get_execution_options().get("likewise_writing")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _watch_file(engine: Engine, file: Path) -> None:
+    """Store nothing in a file that is not there any more: an open one can be written long after it was removed."""
+    seen: list[tuple[int, int]] = []
+
+    @event.listens_for(engine, "do_connect")
+    def refuse_empty_one(*_: object) -> None:
+        if seen and not file.exists():  # SQLite would make another
+            raise _moved_error(file)
+
+    @event.listens_for(engine, "connect")
+    def remember(_: object, record: ConnectionPoolEntry) -> None:
+        seen[:] = [_identity(file)]
+        record.info["file"] = seen[0]
+
+    @event.listens_for(engine, "begin")
+    @event.listens_for(engine, "commit")
+    def refuse_another(connection: Connection) -> None:
+        if connection.info.get("file") != _identity(file):
+            engine.dispose()  # the next connection is to the file that is there then
+            raise _moved_error(file)
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    try:
+        facts = file.stat()
+    except OSError:
+        return 0, 0
+    return facts.st_dev, facts.st_ino
+
+
+def _moved_error(file: Path) -> StoreError:
+    return StoreError(
+        f"the votes database {file} was moved, removed or replaced while it was in use: nothing was stored; put it "
+        "back, and never touch it while the site runs (`likewise label backup` copies it)."
+    )
 
 
 def _use_write_ahead_log(connection: Any, seconds: int) -> None:

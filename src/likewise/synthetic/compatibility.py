@@ -14,6 +14,7 @@ person's ``Taste`` is the weights and the noise of their judgement.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -80,8 +81,14 @@ def compatibility_many(
     items: pl.DataFrame, outfits: Sequence[Sequence[int]], weights: Mapping[str, float] | None = None
 ) -> pl.DataFrame:
     """One row per outfit: the dimensions and ``overall``."""
-    codes = encode_items(items)
-    table, there = _pad(outfits, len(items))
+    return compatibility_of_codes(encode_items(items), outfits, weights)
+
+
+def compatibility_of_codes(
+    codes: Codes, outfits: Sequence[Sequence[int]], weights: Mapping[str, float] | None = None
+) -> pl.DataFrame:
+    """The same, of items that were encoded before."""
+    table, there = _pad(outfits, len(codes["category"]))
     first, second = np.triu_indices(table.shape[1], 1)
     left, right = table[:, first], table[:, second]
     both = there[:, first] & there[:, second]
@@ -100,12 +107,10 @@ def compatibility_many(
 def _pad(outfits: Sequence[Sequence[int]], n_items: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     if not outfits or any(len(outfit) == 0 for outfit in outfits):
         raise LikewiseError("an outfit needs at least one item")
-    width = max(2, *(len(outfit) for outfit in outfits))
-    table = np.zeros((len(outfits), width), dtype=np.int64)
-    there = np.zeros(table.shape, dtype=bool)
-    for index, outfit in enumerate(outfits):
-        table[index, : len(outfit)] = outfit
-        there[index, : len(outfit)] = True
+    lengths = np.fromiter(map(len, outfits), np.int64, len(outfits))
+    there = np.arange(max(2, int(lengths.max()))) < lengths[:, None]
+    table = np.zeros(there.shape, dtype=np.int64)
+    table[there] = np.fromiter(chain.from_iterable(outfits), np.int64, int(lengths.sum()))
     if table.min() < 0 or table.max() >= n_items:
         raise LikewiseError(f"an outfit names row {table.max()}, but there are {n_items} items")
     return table, there

@@ -9,6 +9,7 @@ which is how outfits for a weak dimension are made.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -23,9 +24,10 @@ from likewise.synthetic import (
     ATTRIBUTE_NAMES,
     DIMENSIONS,
     Taste,
-    compatibility_many,
     sample_taste,
 )
+from likewise.synthetic.codes import Codes, encode_items
+from likewise.synthetic.compatibility import compatibility_of_codes
 from likewise.synthetic.harmony import NEUTRALS
 
 PEOPLE = 8
@@ -93,16 +95,20 @@ class Judges:
     items: pl.DataFrame
     tastes: Sequence[Taste]
 
+    @cached_property
+    def codes(self) -> Codes:
+        return encode_items(self.items)
+
     def rate(self, outfits: Indices, maker: Indices) -> NDArray[np.float64]:
         """Every outfit by the one who makes it; those of one length together, so that none is padded."""
         rated = np.empty(len(outfits))
-        neutral = self.items["colour"].is_in(NEUTRALS).to_numpy()
+        codes, neutral = self.codes, self.items["colour"].is_in(NEUTRALS).to_numpy()
         still = np.random.default_rng(0)  # a taste without noise draws nothing that counts
         length = (outfits >= 0).sum(axis=1)
         for size in np.unique(length).tolist():
             alike = np.flatnonzero(length == size)
             worn = outfits[alike][:, :size]
-            scores, dull = compatibility_many(self.items, worn.tolist()), DULLNESS * neutral[worn].mean(axis=1)
+            scores, dull = compatibility_of_codes(codes, worn.tolist()), DULLNESS * neutral[worn].mean(axis=1)
             for person, taste in enumerate(self.tastes):
                 mine = maker[alike] == person
                 rated[alike[mine]] = taste.rate(scores.filter(pl.Series(mine)), still)

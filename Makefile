@@ -5,7 +5,8 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
+# Several processes share the cores: threads in each of them would wait for one another.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 $(BIN)/python -m pytest
 # What a command prints, in one piece when it has ended: it runs beside another.
 aside = @said=$$(mktemp); failed=0; $(1) > $$said 2>&1 || failed=1; cat $$said; rm -f $$said; exit $$failed
 

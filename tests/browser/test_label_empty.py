@@ -52,7 +52,7 @@ def test_before_the_first_answer_the_owner_reads_what_comes_next(page: Page, tmp
         expect(page.locator("#chain .note")).to_contain_text("invited experts answer here")
         expect(page.locator("#chain .note code")).to_have_text(f"likewise report {site.workspace.path}")
         expect(page.locator("main")).not_to_contain_text("`")
-        expect(page.locator("#goal code")).to_contain_text(str(site.workspace.path))
+        expect(page.locator("#goal code")).to_have_text(f"likewise discover {site.workspace.path} --design sampled")
         expect(page.locator("#agreement p")).to_have_text("Known once two experts have answered the same pairs.")
         site.answer("Anna", "similar", but=20)
         page.reload()

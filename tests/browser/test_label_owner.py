@@ -30,6 +30,7 @@ def test_an_invitation_is_shown_once_and_works(owner: Page, site: Site) -> None:
     owner.get_by_label("Name").fill("Anna <b>")
     owner.get_by_role("button", name="Make the link").click()
     expect(owner.locator(".invitation")).to_contain_text("Anna <b>")  # escaped, not bold
+    expect(owner.locator(".invitation")).not_to_contain_text("earlier link")
     link = owner.get_by_label("Invitation link").input_value()
     owner.get_by_role("button", name="Copy").click()
     expect(owner.locator("#copied")).to_have_text("Copied")
@@ -42,6 +43,10 @@ def test_an_invitation_is_shown_once_and_works(owner: Page, site: Site) -> None:
     expert = context.new_page()
     expert.goto(link)
     expect(expert.get_by_role("heading", level=1)).to_contain_text("Shapes")
+    owner.get_by_text("Invite an expert").click()
+    owner.get_by_label("Name").fill("Anna <b>")
+    owner.get_by_role("button", name="Make the link").click()
+    expect(owner.locator(".invitation")).to_contain_text("The earlier link no longer works; the votes are kept.")
     context.close()
 
 

@@ -22,6 +22,7 @@ def test_from_the_invitation_over_guidelines_and_practice_to_stored_votes(page: 
     expect(page.locator(".examples li")).to_have_count(2)
     expect(page.locator(".examples li.similar")).to_contain_text("Same outline, other colour.")
     page.get_by_role("link", name="Start with 1 practice pair").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Practice: Do these two look alike?")
     expect(page.locator("#stage")).to_be_visible()
     page.wait_for_timeout(TOO_SOON_MS)
     page.keyboard.press("j")

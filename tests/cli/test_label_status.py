@@ -97,6 +97,11 @@ def test_labels_and_the_report_name_who_did_not_look(asked: WorkspaceFolder, run
     assert "faster than anybody" not in asked.report_file.read_text()
 
 
+def test_settings_are_printed_in_words(asked: WorkspaceFolder, run: Run) -> None:
+    printed = run("label", "settings", asked.path, "--graded").out.splitlines()
+    assert {"graded: yes", "paused: no", "experts per pair: all", "repeat share: 0.05"} <= set(printed)
+
+
 def test_an_invitation_says_when_no_site_answers(asked: WorkspaceFolder, run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]

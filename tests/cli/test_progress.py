@@ -51,6 +51,21 @@ def test_a_bar_in_a_terminal_of_80_columns_cuts_its_name_and_no_number() -> None
     assert "efficientnet-lite0, c" in line and "4000/10000 images" in line and "-:--:--" in line
 
 
+def test_what_is_printed_while_bars_are_shown_is_not_printed_into_them() -> None:
+    screen = StringIO()
+    terminal = Console(file=screen, width=80, force_terminal=True, color_system=None)
+    erased = "\r\x1b[1A\x1b[2K"
+    with console._terminal_bars(terminal, "images") as update:
+        update("checking", 87, 188)
+        console.console()  # somebody is about to print
+        assert screen.getvalue().endswith(erased), "the bar is gone"
+        before = len(screen.getvalue())
+        update("checking", 100, 188)
+        terminal.file.flush()
+        assert "checking" in screen.getvalue()[before:], "and comes back with the next step"
+    assert screen.getvalue().endswith(erased)
+
+
 def test_the_bar_of_a_continued_run_counts_only_what_it_did_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = 0.0
     monkeypatch.setattr("rich.console.Console.is_terminal", True)

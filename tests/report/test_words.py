@@ -71,6 +71,15 @@ def test_a_lead_that_is_not_real_names_the_rivals_and_the_paired_difference() ->
     assert board.models[-1].place is None and board.models[-1].whisker is None
 
 
+def test_of_many_rivals_the_headline_gives_the_nearest_distances() -> None:
+    names = "bcdef"
+    board = leaderboard(results_of(a=(0.8, 0.7, 0.9), **{n: (0.7 - i / 50, 0.5, 0.9) for i, n in enumerate(names)}))
+    rows = [("a", n, 0.1 + i / 50, -0.1, 0.3, 0.9) for i, n in enumerate(names)]
+    _, numbers = headline_verdict(board, against_best(differences_of(*rows), board), "shop")
+    assert "over b, +12.0 points" in numbers and "over d (the nearest 3 of 5), paired" in numbers
+    assert "others" not in numbers
+
+
 def test_a_lead_lost_by_correction_is_no_contradiction() -> None:
     """A lead of +19.2 (+5.1 to +34.0) that is not significant says that several comparisons were made."""
     board = leaderboard(results_of(a=(0.5, 0.3, 0.7), b=(0.692, 0.6, 0.8), c=(0.4, 0.3, 0.5)))

@@ -31,7 +31,7 @@ def crossing(tmp_path: Path, run: Run) -> WorkspaceFolder:
     every = [*rows.select("image", "item", "category").iter_rows(), *again]
     pl.DataFrame(every, schema=["image", "item", "category"], orient="row").write_csv(folder / "catalog.csv")
     made = run("new", tmp_path / "ws", folder / "catalog.csv")
-    assert made.code == 0 and "20 images have a copy, exact or near, 20 of them of another item" in made.out
+    assert made.code == 0 and "20 images have a copy, exact or near, of another item" in made.out
     return WorkspaceFolder(tmp_path / "ws")
 
 

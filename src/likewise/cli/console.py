@@ -15,6 +15,7 @@ from likewise.workspace import WorkspaceFolder
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
+    from rich.progress import Progress
 
 WorkspacePath = Annotated[Path, typer.Argument(metavar="WORKSPACE", help="The workspace folder.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON and nothing else.")]
@@ -24,6 +25,7 @@ HalfOption = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same files.")]
 
+_on_screen: "list[Progress]" = []
 SECONDS_BETWEEN_LINES = 10.0
 SECONDS_OF_SPEED = 3600.0
 SHORTEST_NAME, WIDTH_OF_NUMBERS = 20, 46  # of a line with a bar: what it says, and bar, count, speed and time left
@@ -51,8 +53,12 @@ def parse_names(text: str | None) -> list[str]:
 
 
 def console() -> "Console":
+    """Standard output; bars on the screen make room first, and come back when work goes on."""
     from rich.console import Console
 
+    for bars in _on_screen:
+        if bars.live.is_started:
+            bars.stop()
     return Console(highlight=False, soft_wrap=False)
 
 
@@ -113,12 +119,13 @@ def single_progress_bar(unit: str) -> Iterator[ProgressCallback]:
     everything = Progress(
         *columns, *left, console=errors, transient=True, speed_estimate_period=SECONDS_OF_SPEED
     )  # one step may take minutes
-    with everything as bar:
+    with everything as bar, _shown(bar):
         task = bar.add_task("starting", total=None)
         heard = False
 
         def update(what: str, done: int, total: int) -> None:
             nonlocal heard
+            bar.start()
             if not heard:  # what an earlier run did is no speed of this one
                 bar.reset(task, completed=done, total=total)
                 heard = True
@@ -146,14 +153,25 @@ def _terminal_bars(errors: "Console", unit: str) -> Iterator[ProgressCallback]:
     tasks: dict[str, TaskID] = {}
 
     def update(what: str, done: int, total: int) -> None:
+        bar.start()
         if what not in tasks:
             tasks[what] = bar.add_task(what, total=total, completed=done, rate="")
         task = bar.tasks[bar.task_ids.index(tasks[what])]
         rate = f"{task.speed:,.0f}/s" if task.speed else ""
         bar.update(tasks[what], completed=done, total=total, rate=rate)
 
-    with bar:
+    with bar, _shown(bar):
         yield update
+
+
+@contextmanager
+def _shown(bars: "Progress") -> Iterator[None]:
+    """Known to `console`, so that nothing is printed into bars."""
+    _on_screen.append(bars)
+    try:
+        yield
+    finally:
+        _on_screen.remove(bars)
 
 
 @contextmanager

@@ -223,7 +223,10 @@ def settings(
         echo_json(stored)
     else:
         for key, value in stored.items():
-            typer.echo(f"{key}: {value}")
+            words = (
+                {None: "all", True: "yes", False: "no"}.get(value, value) if isinstance(value, bool | None) else value
+            )
+            typer.echo(f"{key.replace('_', ' ')}: {words}")
 
 
 def status(workspace: WorkspacePath, database: Database = None, as_json: AsJson = False) -> None:

@@ -118,9 +118,11 @@ def new(
 
     from likewise.report.formatting import plural
 
-    images, items = plural(len(made.catalog), "image"), plural(made.catalog["item"].n_unique(), "item")
-    categories = plural(made.catalog["category"].n_unique(), "category", "categories")
-    echo(f"[bold]{escape(str(workspace))}[/]: {images} of {items} in {categories}, {made.n_left_out} left out")
+    n_items, n_categories = made.catalog["item"].n_unique(), made.catalog["category"].n_unique()
+    echo(
+        f"[bold]{escape(str(workspace))}[/]: {plural(len(made.catalog), 'image')} of {plural(n_items, 'item')} in "
+        f"{plural(n_categories, 'category', 'categories')}, {made.n_left_out} left out"
+    )
     if (
         source
         and made.catalog["item"].n_unique() == len(made.catalog)

@@ -19,6 +19,7 @@ RULES = {
     "mean": f"mean of the grades, or share of the votes (ties are {TIES['mean']})",
     "dawid-skene": "Dawid–Skene (experts weighted by their estimated reliability)",
 }
+MAX_RIVALS = 4  # whose distance the headline gives
 CHANCE = 0.5  # ROC-AUC of an order by lot
 TEST_DESCRIPTION = "paired over the same queries, p after Holm’s correction"
 
@@ -54,7 +55,9 @@ def headline_verdict(
         return lead, f"The best, {best.encoder}: {numbers[0].lower()}{numbers[1:]}; a random order has 50{NBSP}%."
     if tied:
         lead = f"{best.encoder} leads, but not significantly over {join_names(tied)}"
-        near = join_names([f"{differences[other].text} over {other}" for other in tied], max_names=3)
+        named = tied if len(tied) <= MAX_RIVALS else tied[: MAX_RIVALS - 1]
+        near = join_names([f"{differences[other].text} over {other}" for other in named])
+        near += "" if named == tied else f" (the nearest {len(named)} of {len(tied)})"
         lost = [other for other in tied if differences[other].lost_by_correction]
         if not lost:
             return lead, f"{numbers}. Its lead is {near}, {TEST_DESCRIPTION}."

@@ -36,6 +36,7 @@ def dashboard_context(site: Site) -> dict[str, Any]:
     return {
         "project": dashboard.project.name,
         "workspace": workspace.quoted,
+        "can_settle": pool is None or pool.settings.design != "eds",
         "paused": dashboard.project.paused,
         "repeat_share": dashboard.project.repeat_share,
         "ties": TIES[current_rule(workspace)],

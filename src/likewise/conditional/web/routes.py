@@ -38,7 +38,7 @@ def page(request: Request, who: CurrentOwner) -> Response:
         "images": len(service.catalog) if ready else 0,
         "kept": list(KEPT),
     }
-    ways = {} if ready else {"columns": service.text_columns, "torch": bool(installed_version("torch"))}
+    ways: dict[str, Any] = {} if ready else {"columns": service.text_columns, "torch": bool(installed_version("torch"))}
     return render(
         request, "conditional/search.html", boot=boot, ready=ready, workspace=service.workspace.quoted, **ways
     )

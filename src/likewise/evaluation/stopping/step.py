@@ -55,7 +55,7 @@ def settlement_now(workspace: WorkspaceFolder, goal: LabelingGoal, max_entries: 
     if inputs.pool.settings.design == "eds":
         raise LikewiseError(
             "the pool is an EDS pool, whose labels say nothing of the whole catalog: draw the pairs with `likewise "
-            f"discover {workspace.path} --design sampled`."
+            f"discover {workspace.quoted} --design sampled`."
         )
     entries = len(inputs.encoders) * len(inputs.pairs.queries) * len(inputs.pairs.gallery)
     if max_entries is not None and entries > max_entries:

@@ -10,6 +10,7 @@ from likewise.labeling.store.clock import days_from_now
 from likewise.labeling.store.experts import (
     OWNER_SESSION_DAYS,
     close_session,
+    has_invitation,
     invite_expert,
     open_owner_session,
     owner_password_hash,
@@ -103,9 +104,10 @@ def make_invitation(
     name: Name,
     days: Annotated[float, Form(gt=0, le=3650)] = 30.0,
 ) -> Response:
+    again = has_invitation(site.engine, name)
     token = or_bad_request(lambda: invite_expert(site.engine, name, days))
     url, expires = f"{site.settings.base_url}/i/{token}", days_from_now(days)
-    link = {"expert": " ".join(name.split()), "link": url, "expires": expires}
+    link = {"expert": " ".join(name.split()), "link": url, "expires": expires, "again": again}
     return render(request, "owner.html", board=dashboard_context(site), invitation=link)
 
 

@@ -60,7 +60,7 @@ function mistake(one) {
   const side = one.severity >= 1 ? "all" : `${Math.round(100 * one.severity)} % of the`;
   const words = one.kind === "missed" ? `missed: similar, but below ${side} dissimilar ones` : `false friend: not similar, but above ${side} similar ones`;
   const names = [byId("first").value, byId("second").value];
-  const title = element("p", { className: "group-facts" }, element("b", {}, words), ` cosine ${one.score.toFixed(3)} `);
+  const title = element("p", { className: "group-facts" }, element("b", {}, words), `; cosine ${one.score.toFixed(3)} `);
   if (boot.owner) title.append(askButton([[one.query, one.candidate]], "Ask again"));
   const tiles = [tile(one.query, neighboursUrl({ image: one.query, with: names }), "query"), tile(one.candidate, neighboursUrl({ image: one.candidate, with: names }), "candidate", labelBadge(one.label))];
   return element("li", {}, title, element("ul", { className: "tiles strip-of" }, ...tiles.map((each) => element("li", {}, each))));

@@ -183,7 +183,9 @@ def _result(
         f"% over {n_queries} of {len(pairs.queries)} queries that have a similar item; {len(pairs):,} labelled pairs; "
         f"95 % intervals over queries{few_queries(n_queries)}."
     )
-    note = " ".join([note, *(f"{line}." for line in lineage)])
+    n_items = len(set(pairs.query_items.tolist()))
+    shared = [] if n_items == len(pairs.queries) else [f"The queries show {n_items} items: intervals are over items"]
+    note = " ".join([note, *(f"{line}." for line in (*shared, *lineage))])
     return EvaluationResult(
         done.results,
         f"{len(main)} models by {MAIN}",

@@ -370,7 +370,6 @@ def main() -> None:
     makers: dict[str, Callable[[], str]] = {
         "generators-wardrobe": lambda: table(pools("wardrobe")),
         "generators-settled": lambda: settled(pools("wardrobe")),
-        "generators-settled-products": lambda: settled(pools("products")),
         "generators-units": lambda: units(worlds("wardrobe")),
         "generators-products": lambda: table(pools("products")),
         "generators-different": lambda: different_table(worlds("wardrobe"), seeds),

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from marks import fill
+from generators_settled import settled_table, worst_comparison
+from marks import fill, paragraph
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
@@ -132,6 +133,7 @@ class DrawnPool:
     truth: dict[str, Floats]
     wrong: dict[str, Bools]  # models x models: significantly better by the pool, and worse in truth
     significant: dict[str, Bools]  # models x models: significantly better by the pool
+    n_different: float  # generators, as `different_generators` counts them
 
 
 def draw_pools(world: World, seeds: range) -> Iterator[DrawnPool]:
@@ -145,7 +147,13 @@ def draw_pools(world: World, seeds: range) -> Iterator[DrawnPool]:
         better = {rule: significantly_better(each) for rule, each in values.items()}
         wrong = {rule: better[rule] & (truth[rule][:, None] < truth[rule][None]) for rule in RULES}
         means = {rule: np.nanmean(each, axis=1) for rule, each in values.items()}
-        yield DrawnPool(set(generators.tolist()), means, truth, wrong, better)
+        yield DrawnPool(set(generators.tolist()), means, truth, wrong, better, n_different(world, generators, queries))
+
+
+def n_different(world: World, generators: Ints, queries: Ints) -> float:
+    """How many different items all generators propose for each one that the largest does."""
+    proposed = np.concatenate([world.items[world.lists[model][queries]] for model in generators], axis=1)
+    return sum(len(np.unique(row)) for row in proposed) / (K * len(queries))
 
 
 def significantly_better(values: Floats) -> Bools:
@@ -233,6 +241,12 @@ def table(pools: list[DrawnPool]) -> str:
     return "\n".join(lines)
 
 
+def settled(pools: list[DrawnPool]) -> str:
+    names = [spec_name(model) for model in MODELS]
+    worst = paragraph(worst_comparison(pools, ITEMS, names, FEWEST_DIFFERENT))
+    return f"{settled_table(pools, (LABELLED, ITEMS), FEWEST_DIFFERENT)}\n\n{worst}"
+
+
 def different_table(world: World, seeds: range) -> str:
     """How often the order is right by how different the generators are: one to six of any kind, or some of one kind."""
     rows = []
@@ -243,8 +257,7 @@ def different_table(world: World, seeds: range) -> str:
             family = ONE_KIND[rng.integers(len(ONE_KIND))]
             chosen = np.array([world.models.index(spec_name(model)) for model in family])[: rng.integers(2, 5)]
         queries = np.sort(rng.choice(len(world.images), min(N_QUERIES, len(world.images)), replace=False))
-        proposed = [world.items[world.lists[model][queries]] for model in chosen]
-        distinct = sum(len(np.unique(row)) for row in np.concatenate(proposed, axis=1)) / (K * len(queries))
+        distinct = n_different(world, chosen, queries)
         values = pool_values(world, chosen, queries, seed, [ITEMS])[ITEMS]
         truth, means = np.nanmean(world.truth[ITEMS][:, queries], axis=1), np.nanmean(values, axis=1)
         right = [(truth[a] - truth[b]) * (means[a] - means[b]) > 0 for a, b in combinations(range(len(truth)), 2)]
@@ -344,7 +357,7 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--work", type=Path, required=True, help="where the workspaces are made and kept")
     asked.add_argument("--data", type=Path, required=True, help="the folder that holds products")
-    asked.add_argument("--only", help="make one block of the page")
+    asked.add_argument("--only", nargs="+", help="make some blocks of the page")
     asked.add_argument("--pools", type=int, default=200)
     asked.add_argument("--items", type=int, default=2000, help="how many products")
     asked.add_argument("--first-seed", type=int, default=REPORTED)
@@ -353,16 +366,18 @@ def main() -> None:
     seeds = range(given.first_seed, given.first_seed + given.pools)
     folder, data = given.work.resolve(), given.data.resolve()
     worlds = cache(lambda name: wardrobe(folder) if name == "wardrobe" else products(folder, data, given.items))
+    pools = cache(lambda name: list(draw_pools(worlds(name), seeds)))
     makers: dict[str, Callable[[], str]] = {
-        "generators-wardrobe": lambda: table(list(draw_pools(worlds("wardrobe"), seeds))),
+        "generators-wardrobe": lambda: table(pools("wardrobe")),
+        "generators-settled": lambda: settled(pools("wardrobe")),
         "generators-units": lambda: units(worlds("wardrobe")),
-        "generators-products": lambda: table(list(draw_pools(worlds("products"), seeds))),
+        "generators-products": lambda: table(pools("products")),
         "generators-different": lambda: different_table(worlds("wardrobe"), seeds),
         "generators-different-products": lambda: different_table(worlds("products"), seeds),
         "generators-coverage": lambda: coverage(wardrobe(folder, SHOWN), given.first_seed),
         "generators-coverage-products": lambda: coverage(products(folder, data, given.items, SHOWN), given.first_seed),
     }
-    blocks = {name: make() for name, make in makers.items() if given.only in (None, name)}
+    blocks = {name: make() for name, make in makers.items() if name in (given.only or makers)}
     print(*blocks.values(), sep="\n\n")
     if given.first_seed == REPORTED and given.pools == 200:
         fill(HERE / "generators.md", blocks)

@@ -268,7 +268,7 @@ REASONS: dict[str, Callable[[str], bool]] = {
     "jumps with the true value and the number of queries; only an interval with a random part would not jump. Over all "
     "true values of a range it is 95 to 96 % (the table below).": _few_levels,
     "*Near 1, with rare failures.* A few queries seldom show one of the failures that the mean rests on. The query of "
-    "value 1/2 that stands for them makes the interval a little wider than most such values need.": _near_one,
+    "value 1/2 that stands for them makes the interval wider than most such values need.": _near_one,
     "*Others*, by little:": lambda name: not _few_levels(name) and not _near_one(name),
 }
 

@@ -9,13 +9,14 @@ import time
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from likewise.catalog.images import load_image
 from likewise.encoders import BUILT_IN, encode_catalog, get_encoder, read_vectors
 from likewise.encoders.running import pipeline
 from likewise.encoders.running.chunk import Chunk, PreparedChunk, encode_chunk
-from likewise.encoders.storage.files import EncodedChunk
+from likewise.encoders.storage.files import EncodedChunk, digest_of_places
 from likewise.errors import LikewiseError
 from likewise.lineage.files import lineage_file, record_digest
 from likewise.workspace import WorkspaceFolder, read_json, write_json
@@ -80,6 +81,7 @@ def test_only_shards_rows_meta_and_lineage_remain(workspace: WorkspaceFolder) ->
         "left_out": [],
         "digest": read_json(folder / "meta.json")["digest"],
         "shards": read_json(folder / "meta.json")["shards"],
+        "places": digest_of_places(pl.read_parquet(folder / "rows.parquet")),
     }
 
 

@@ -4,12 +4,13 @@ import os
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from likewise.encoders import common_images, encode_catalog, encoded_images, read_vectors
 from likewise.encoders.storage.reading import vectors_parts
 from likewise.errors import LikewiseError
-from likewise.workspace import WorkspaceFolder, read_json, write_json
+from likewise.workspace import WorkspaceFolder, read_json, write_json, write_parquet
 
 from .helpers import images_of, make_workspace
 
@@ -90,6 +91,19 @@ def test_damaged_meta_and_rows_are_refused(workspace: WorkspaceFolder, shard: Pa
     refused(workspace, "rows.parquet cannot be read")
     meta.write_text('{"encoder": "layout"}')
     refused(workspace, "meta.json does not describe vectors")
+
+
+def test_rows_that_were_given_to_other_images_are_refused_and_named_by_status(
+    workspace: WorkspaceFolder, shard: Path
+) -> None:
+    path = shard.with_name("rows.parquet")
+    rows = pl.read_parquet(path)
+    write_parquet(rows.with_columns(pl.col("shard", "row").reverse()), path)
+    refused(workspace, "another rows.parquet than was written with its vectors")
+    [part] = [part for part in vectors_parts(workspace) if part.name == "vectors/layout"]
+    assert part.state == "unfinished" and part.command.endswith("--with layout --force")
+    write_parquet(rows, path)
+    assert all(part.state == "current" for part in vectors_parts(workspace))
 
 
 def test_missing_images_are_counted_and_three_are_named(workspace: WorkspaceFolder) -> None:

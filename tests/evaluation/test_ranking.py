@@ -27,6 +27,7 @@ from likewise.evaluation.ranking import (
     group_encoders,
     measure_is,
     not_significantly_worse,
+    place_ranges,
     rank_encoders,
 )
 from likewise.evaluation.vsd_tables import discovery_columns, vsd_tables
@@ -68,6 +69,20 @@ def test_whoever_is_compared_first_the_best_ones_lead_is_positive() -> None:
     }
     assert found == {"a": (0.2, 0.1, 0.3), "c": (0.1, -0.1, 0.3)}
     assert not_significantly_worse(table, ["b", "c", "a"]) == ["c"]
+
+
+def test_a_place_is_a_range_from_who_is_significantly_better_to_who_is_worse() -> None:
+    rows = [
+        (str(MAIN), "a", "b", -0.01, -0.1, 0.1, 0.5, 0.9, False, 20),
+        (str(MAIN), "a", "c", 0.3, 0.2, 0.4, 0.001, 0.002, True, 20),
+        (str(MAIN), "c", "b", -0.31, -0.4, -0.2, 0.001, 0.002, True, 20),
+        (str(MAIN), "a", "answers", -0.4, -0.5, -0.3, 0.001, 0.002, True, 20),  # it learned them and has no place
+        ("ROC_AUC", "a", "b", 0.5, 0.4, 0.6, 0.001, 0.002, True, 20),
+    ]
+    table = pl.DataFrame(rows, schema=DIFFERENCE_SCHEMA, orient="row")
+    found = {name: str(place) for name, place in place_ranges(table, ["b", "a", "c"]).items()}
+    assert found == {"b": "1–2", "a": "1–2", "c": "3"}
+    assert place_ranges(table.filter(pl.col("encoder_b") != "b"), ["b", "a", "c"]) == {}  # made without b
 
 
 def test_the_papers_tables_hold_the_papers_columns_and_the_long_tables_numbers(rng: np.random.Generator) -> None:

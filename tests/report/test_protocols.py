@@ -1,5 +1,6 @@
 """The sections beside the leaderboard: what they say in words, and what an older or poorer workspace gets instead."""
 
+import re
 from dataclasses import replace
 
 import polars as pl
@@ -167,6 +168,8 @@ def test_models_without_a_significant_difference_are_marked(shop: WorkspaceFolde
         page = page_of(shop)
         assert len(page.having("data-alike")) == n_marked
         assert ("≈" in page.text) is not significant
+        places = re.findall(r'class="place"[^>]*>([^<]*)<', shop.report_file.read_text())
+        assert sorted(places) == (["1", "2", "3"] if significant else ["1–3"] * 3)
 
 
 def test_the_main_table_holds_one_k_and_labelled_negatives_only(shop: WorkspaceFolder) -> None:

@@ -282,6 +282,19 @@ def test_a_version_is_never_dated_before_the_one_it_follows(shop: Path) -> None:
     assert [each.date for each in read_versions(workspace)] == ["2999-12-31", "2999-12-31"]
 
 
+def test_status_notices_photos_whose_time_of_writing_is_older_than_the_catalog(shop: Path) -> None:
+    workspace = Workspace(shop / "shoes")
+    names = [shop / "photos" / image for image in read_catalog(workspace)["image"].to_list()[:4]]
+    (shop / "aside").mkdir()
+    names[0].rename(shop / "aside" / "first")  # two change places: both keep their time
+    names[1].rename(names[0])
+    (shop / "aside" / "first").rename(names[1])
+    shutil.copy2(names[3], names[2])  # one is a copy of another, with its time
+    assert workspace.status().status.edited_pictures == 3
+    workspace.update()
+    assert workspace.status().status.edited_pictures == 0
+
+
 def store_again(photos: Path) -> None:
     """Every photo with another pixel in its corner: to a catalog that is another picture under the same name."""
     for path in photos.rglob("*.png"):

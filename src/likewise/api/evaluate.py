@@ -15,7 +15,7 @@ from likewise.evaluation.discovery import DEFAULT_MEASURES
 from likewise.evaluation.measures import Measure, parse_measure, parse_measures
 from likewise.evaluation.own_pairs import OWN_PAIRS_SCHEMA
 from likewise.evaluation.pairs import build_judged_pairs, refuse_queries_without_candidates
-from likewise.evaluation.ranking import MAIN, measure_is, treats_alike
+from likewise.evaluation.ranking import MAIN, measure_is, place_ranges, treats_alike
 from likewise.evaluation.step import evaluate as evaluate_step
 from likewise.evaluation.summary import EvaluationSettings
 from likewise.progress import ProgressCallback
@@ -53,10 +53,23 @@ class EvaluationResult(IntervalResult):
     evaluation: Evaluation
     own_pairs: pl.DataFrame
     """Each generator's areas over all labels, and without the pairs that it proposed; empty where nobody is known."""
+    can_rank: bool = True
+    """Whether the models that proposed the labelled pairs are different enough to rank models by them."""
 
     @property
     def differences(self) -> pl.DataFrame:
         return self.evaluation.differences
+
+    @property
+    def places(self) -> pl.DataFrame:
+        """`encoder`, `first` and `last`: the places by gallery ROC-AUC that no significant difference excludes.
+
+        Empty where the models have no ranks, because the models that proposed the labelled pairs are too much alike.
+        """
+        valued = set(self.table.filter(measure_is(MAIN) & pl.col("value").is_not_null())["encoder"]) - self.learned
+        ranges = place_ranges(self.differences, [name for name in self.names if name in valued and self.can_rank])
+        rows = [(name, one.first, one.last) for name, one in ranges.items()]
+        return pl.DataFrame(rows, schema={"encoder": pl.String, "first": pl.Int64, "last": pl.Int64}, orient="row")
 
     def compare(self, a: str, b: str, measure: str | Measure = MAIN) -> Comparison:
         """The paired difference of two models under a measure that was measured."""
@@ -157,10 +170,12 @@ def evaluate_folder(
     )
     no_rank = no_rank_note(done.summary.pool.n_different)
     notes = [*([] if no_rank is None else [no_rank[0].upper() + no_rank[1:]]), *done.summary.lineage.notes]
-    return _result(done.evaluation, notes, done.tables["own_pairs"])
+    return _result(done.evaluation, notes, done.tables["own_pairs"], can_rank=no_rank is None)
 
 
-def _result(done: Evaluation, lineage: Sequence[str] = (), own_pairs: pl.DataFrame | None = None) -> EvaluationResult:
+def _result(
+    done: Evaluation, lineage: Sequence[str] = (), own_pairs: pl.DataFrame | None = None, *, can_rank: bool = True
+) -> EvaluationResult:
     main = done.results.filter(measure_is(MAIN))
     pairs = done.gathered.pairs
     n_queries = max(main["n_queries"].to_list(), default=0)
@@ -168,7 +183,9 @@ def _result(done: Evaluation, lineage: Sequence[str] = (), own_pairs: pl.DataFra
         f"% over {n_queries} of {len(pairs.queries)} queries that have a similar item; {len(pairs):,} labelled pairs; "
         f"95 % intervals over queries{few_queries(n_queries)}."
     )
-    note = " ".join([note, *(f"{line}." for line in lineage)])
+    n_items = len(set(pairs.query_items.tolist()))
+    shared = [] if n_items == len(pairs.queries) else [f"The queries show {n_items} items: intervals are over items"]
+    note = " ".join([note, *(f"{line}." for line in (*shared, *lineage))])
     return EvaluationResult(
         done.results,
         f"{len(main)} models by {MAIN}",
@@ -176,6 +193,7 @@ def _result(done: Evaluation, lineage: Sequence[str] = (), own_pairs: pl.DataFra
         main_measure=str(MAIN),
         evaluation=done,
         own_pairs=pl.DataFrame(schema=OWN_PAIRS_SCHEMA) if own_pairs is None else own_pairs,
+        can_rank=can_rank,
     )
 
 

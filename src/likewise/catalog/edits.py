@@ -2,6 +2,7 @@
 
 import os
 import time
+from functools import lru_cache
 from pathlib import Path
 
 from likewise.catalog.check import check_image
@@ -20,27 +21,26 @@ def edited_pictures(workspace: WorkspaceFolder) -> list[str]:
     if written > time.time_ns():
         written = 0
     rows = rows_at(read_history(workspace), catalog_version(workspace)).select("image", "digest", "content_digest")
-    return [
-        image
-        for image, digest, content in rows.iter_rows()
-        if _is_newer(os.path.join(root, image), written) and _shows_another(root / image, digest, content)  # noqa: PTH118
-    ]
+    return [image for image, *known in rows.iter_rows() if _is_another(os.path.join(root, image), written, *known)]  # noqa: PTH118
 
 
-def _is_newer(file: str, written: int) -> bool:
-    """Newer in any way: a file that was put in its place may bring the date that it had elsewhere."""
+def _is_another(file: str, written: int, digest: str, content: str | None) -> bool:
+    """Newer in any way, for a file that was put in its place may bring the date that it had elsewhere, and another."""
     try:
         facts = os.stat(file)  # noqa: PTH116
-        return max(facts.st_mtime_ns, facts.st_ctime_ns) > written
     except OSError:  # gone, which is counted apart
         return False
+    if max(facts.st_mtime_ns, facts.st_ctime_ns) <= written:
+        return False
+    return _shows_another(file, (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size), digest, content)
 
 
-def _shows_another(file: Path, digest: str, content: str | None) -> bool:
-    """Metadata may change; a file that cannot be read any more shows nothing."""
+@lru_cache(maxsize=100_000)
+def _shows_another(file: str, _state: tuple[int, int, int], digest: str, content: str | None) -> bool:
+    """Metadata may change; a file that cannot be read any more shows nothing. Asked once for a state of a file."""
     try:
-        if file_digest(file.read_bytes()) == digest:
+        if file_digest(Path(file).read_bytes()) == digest:
             return False
     except OSError:
         return True
-    return content is None or check_image(file, any_file=True).content_digest != content
+    return content is None or check_image(Path(file), any_file=True).content_digest != content

@@ -354,6 +354,8 @@ def print_results(done: "Evaluated") -> None:
     )
     if not done.tables["own_pairs"].is_empty():
         console().print(own_pairs_table(done.tables["own_pairs"]))
+    if shared := done.summary.shared_items_note:
+        echo(f"[dim]{shared}[/]")
     print_few_queries(main["n_queries"])
     if outside := done.summary.n_labels_outside:
         echo(f"[dim]{outside:,} labels are about other queries or images, or a query's own item, and are left out[/]")

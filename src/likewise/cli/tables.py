@@ -9,7 +9,7 @@ from rich.table import Table
 from likewise.cli.console import echo, escape
 from likewise.evaluation.discovery import default_measures
 from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, Judged, P, cutoff_of, heading, is_sampled
-from likewise.evaluation.ranking import MAIN, group_encoders, not_significantly_worse, rank_encoders
+from likewise.evaluation.ranking import MAIN, group_encoders, not_significantly_worse, place_ranges, rank_encoders
 from likewise.intervals import few_queries_note
 from likewise.report.formatting import interval, points
 
@@ -17,25 +17,30 @@ from likewise.report.formatting import interval, points
 def leaderboard(results: pl.DataFrame, differences: pl.DataFrame | None = None, *, with_places: bool = True) -> Table:
     """Generators, then new models, each best gallery ROC-AUC first, with their place among all. Fits 80 columns.
 
-    With `differences`, models that are not significantly worse than the best are marked.
+    With `differences` a place is a range where models are not apart, and those not significantly worse than the best
+    are marked.
     """
     table = Table(title="How well each model finds what people call similar (%)", title_justify="left", box=SIMPLE)
-    learned = set(results.filter(pl.col("learned"))["encoder"])
+    learned, main, columns = set(results.filter(pl.col("learned"))["encoder"]), str(MAIN), shown_measures(results)
+    cells = {(row["encoder"], row["measure"]): row for row in results.iter_rows(named=True)}
     order = [name for name in rank_encoders(results) if name not in learned]
     close = not_significantly_worse(differences, order) if differences is not None and with_places else []
-    table.caption = f"≈ not significantly worse than {escape(order[0])}" if close else None
+    measured = [name for name in order if cells[name, main]["value"] is not None]
+    places = place_ranges(differences, measured) if differences is not None and with_places else {}
+    notes = [f"≈ not significantly worse than {escape(order[0])}"] if close else []
+    if any(one.first < one.last for one in places.values()):
+        notes.append("a place such as 2–4: one model is significantly better; order within a range may be chance")
+    table.caption = "\n".join(notes) or None
     table.caption_justify = "left"
     table.add_column("model", overflow="fold")
-    main, columns = str(MAIN), shown_measures(results)
     for name in (main, *columns):
         table.add_column(broken_heading(name), justify="right", no_wrap=True)
-    cells = {(row["encoder"], row["measure"]): row for row in results.iter_rows(named=True)}
     for group in group_encoders(results):
         table.add_row(f"[dim]{group.name}[/]")
         for encoder in group.encoders:
             first = cells[encoder, main]
             has_place = with_places and first["value"] is not None and encoder not in learned
-            place = order.index(encoder) + 1 if has_place else "–"
+            place = places.get(encoder, order.index(encoder) + 1) if has_place else "–"
             values = (cells[encoder, name]["value"] if (encoder, name) in cells else None for name in columns)
             table.add_row(
                 f"{place} {escape(encoder)}" + (" ≈" if encoder in close else ""),

@@ -25,6 +25,7 @@ from likewise.evaluation.incomplete import auc_bounds, next_pairs
 from likewise.evaluation.measurements import EncoderVectors, Measurements, measure_encoders, unjudged_list_scores
 from likewise.evaluation.measures import CutoffMeasure, Measure, Recall_cap, bpref, cutoffs
 from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.query_items import over_items, shared_items
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.ranking import MAIN, measure_is
 from likewise.evaluation.sampled_negatives import DEFAULT_SAMPLING, NegativeSampling
@@ -54,6 +55,12 @@ class Evaluation:
         """Every encoder's value of a measure, per query; empty for one that is no sum over queries."""
         found = {one.encoder: one.by_measure[measure].estimate for one in self.estimates if measure in one.by_measure}
         return {encoder: estimate for encoder, estimate in found.items() if isinstance(estimate, QuerySums)}
+
+    def sums_over_items(self, measure: Measure) -> dict[str, QuerySums]:
+        """The same where queries that show one item are one."""
+        items = shared_items(self.gathered.pairs.query_items)
+        sums = self.sums(measure)
+        return sums if items is None else {encoder: one.grouped(items) for encoder, one in sums.items()}
 
 
 def evaluate_vectors(
@@ -90,7 +97,7 @@ def evaluate_vectors(
         if on_progress:
             on_progress("intervals", done, len(names))
         results = ranked_results(one, pairs, gathered.sampled, gathered.gallery)
-        estimates.append(estimate_measures(one.encoder, results, chosen))
+        estimates.append(estimate_measures(one.encoder, results, chosen, pairs.query_items))
     differences = difference_table(estimates, generators)
     return Evaluation(results_table(estimates, generators, learned), differences, estimates, gathered)
 
@@ -108,14 +115,14 @@ def check_list_lengths(ks: Sequence[int]) -> None:
 
 def incomplete_table(done: Evaluation, k: int) -> pl.DataFrame:
     """Per encoder: bpref with its interval, and the range of its gallery ROC-AUC once its top k were all labelled."""
-    rows = []
+    rows, items = [], shared_items(done.gathered.pairs.query_items)
     for one in done.gathered.scored:
         gathered = done.gathered
         low, high, n_unlabelled = auc_bounds(
             one, unjudged_list_scores(gathered, one), gathered.pairs, gathered.gallery, k
         )
         preference = bpref.estimate(ranked_results(one, done.gathered.pairs))
-        ends = interval_of(preference)
+        ends = interval_of(over_items(preference, items))
         rows.append((one.encoder, preference.value(), *ends, preference.n_defined, low, high, n_unlabelled, k))
     schema = {
         "encoder": pl.String,

@@ -53,7 +53,7 @@ def difference_table(estimates: Sequence[EncoderEstimates], generators: Sequence
     """
     rows = []
     for measure in estimates[0].by_measure if len(estimates) > 1 else ():
-        having = {one.encoder: one.by_measure[measure].estimate for one in estimates if measure in one.by_measure}
+        having = {one.encoder: one.by_measure[measure].over_items for one in estimates if measure in one.by_measure}
         compared = {
             (a, b): found
             for (a, b), found in paired_differences(having).items()

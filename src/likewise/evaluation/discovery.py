@@ -13,6 +13,7 @@ from likewise.evaluation.auc import Ints
 from likewise.evaluation.measures import AP, ROC_AUC, VSD_MRR, Judged, Measure, P, nDCG
 from likewise.evaluation.measures.ranked import PairScores, RankedResults, look_up_grades, look_up_labels
 from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.query_items import over_items, shared_items
 from likewise.evaluation.query_sums import Floats
 from likewise.intervals import Estimate, interval_of
 from likewise.neighbours import as_unit, pair_scores, top_k, top_k_and_band
@@ -114,6 +115,7 @@ class MeasureEstimate:
     """A measure of one encoder, and how many judged pairs it rests on."""
 
     estimate: Estimate
+    over_items: Estimate  # the same, where queries that show one item are one: for intervals and tests
     n_pairs: int  # labelled pairs: negatives that were drawn are not counted
 
 
@@ -126,13 +128,19 @@ class EncoderEstimates:
     by_measure: dict[Measure, MeasureEstimate]
 
 
-def estimate_measures(encoder: str, results: RankedResults, measures: Sequence[Measure]) -> EncoderEstimates:
-    """Every measure of one encoder; those that ask for pairs it has not are left out."""
-    found = {}
+def estimate_measures(
+    encoder: str, results: RankedResults, measures: Sequence[Measure], query_items: Ints | None = None
+) -> EncoderEstimates:
+    """Every measure of one encoder; those that ask for pairs it has not are left out.
+
+    `query_items` says which queries show one item.
+    """
+    found, items = {}, shared_items(query_items)
     for measure in measures:
         if (pairs := measure.pairs_of(results)) is not None:
             n_labelled = len(pairs.label) if pairs is results.annotated else int(pairs.n_positive.sum())
-            found[measure] = MeasureEstimate(measure.estimate(results), n_labelled)
+            estimate = measure.estimate(results)
+            found[measure] = MeasureEstimate(estimate, over_items(estimate, items), n_labelled)
     return EncoderEstimates(encoder, len(results.n_positive), found)
 
 
@@ -143,7 +151,7 @@ def results_table(
     rows = []
     for one in estimates:
         for measure, found in one.by_measure.items():
-            ends = interval_of(found.estimate)
+            ends = interval_of(found.over_items)
             counted = found.estimate.n_defined, one.n_queries, found.n_pairs
             marks = one.encoder in generators, one.encoder in learned
             rows.append((one.encoder, *marks, str(measure), found.estimate.value(), *ends, *counted))

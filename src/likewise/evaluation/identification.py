@@ -13,11 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from likewise.evaluation.auc import Ints
 from likewise.evaluation.bootstrap import RESAMPLES, percentile_interval, query_weights
 from likewise.evaluation.discovery import KS
 from likewise.evaluation.measures import VSD_MRR, CutoffMeasure, Measure, Recall_cap, Success
 from likewise.evaluation.measures.ranked import PADDING, RankedResults
 from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.query_items import over_items, shared_items
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.rank_correlation import kendall_by_column, spearman_by_column
 from likewise.intervals import interval_of
@@ -52,12 +54,12 @@ def identify(
     return Identified(encoder, {measure: measure.estimate(results) for measure in measures})
 
 
-def identification_table(identified: Sequence[Identified]) -> pl.DataFrame:
+def identification_table(identified: Sequence[Identified], query_items: Ints | None = None) -> pl.DataFrame:
     """One row per encoder and measure, with intervals; `n_queries` of `n_queries_total` have another image."""
-    lines = []
+    lines, items = [], shared_items(query_items)
     for one in identified:
         for measure, sums in one.sums.items():
-            low, high = interval_of(sums)
+            low, high = interval_of(over_items(sums, items))
             lines.append((one.encoder, str(measure), sums.value(), low, high, sums.n_defined, len(sums.numerator)))
     return pl.DataFrame(
         lines,

@@ -16,6 +16,7 @@ from likewise.evaluation.leave_one_out import proposed_pairs
 from likewise.evaluation.measures import Measure
 from likewise.evaluation.measures.base import AreaMeasure
 from likewise.evaluation.pairs import JudgedPairs, select_pairs
+from likewise.evaluation.query_items import over_items, shared_items
 from likewise.intervals import interval_of
 
 OWN_PAIRS_SCHEMA = pl.Schema(
@@ -42,7 +43,7 @@ def own_pairs_table(
     """Every area of each generator among the models, over all labels and without its own pairs."""
     fed = set(proposals["generator"]) - set(NO_GENERATORS)
     areas = [one for one in measures if isinstance(one, AreaMeasure) and one.negatives != "sampled"]
-    rows = []
+    rows, items = [], shared_items(pairs.query_items)
     for one in scored:
         if one.encoder not in fed or one.gallery_scores is None:
             continue
@@ -55,6 +56,6 @@ def own_pairs_table(
         for measure in areas:
             estimate = measure.estimate(without_own)
             value, n_pairs = measure.estimate(all_labels).value(), len(left)
-            ends = interval_of(estimate)
+            ends = interval_of(over_items(estimate, items))
             rows.append((one.encoder, str(measure), value, estimate.value(), *ends, estimate.n_defined, n_pairs))
     return pl.DataFrame(rows, schema=OWN_PAIRS_SCHEMA, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))

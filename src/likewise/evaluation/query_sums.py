@@ -39,6 +39,11 @@ class QuerySums:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray((weights @ self.numerator) / (weights @ self.denominator))
 
+    def grouped(self, groups: NDArray[np.int64]) -> "QuerySums":
+        """The queries of each group (numbered from 0) as one: the same value, over groups."""
+        numerator, denominator = (np.bincount(groups, of).astype(np.float64) for of in (self.numerator, self.denominator))
+        return QuerySums(numerator, denominator)
+
     def jackknife(self) -> Floats:
         """The value with one query left out, for every query in turn; NaN where none would be left."""
         denominator = self.denominator.sum() - self.denominator

@@ -6,9 +6,11 @@ and neither ranks a generator beside a new model. The one measure that treats bo
 labelled similar scores above an item drawn at random from the gallery, each by its best image,
 ROC_AUC(negatives="gallery"). Models are ranked by it, all together; equal ones by name, undefined ones last. On every
 other measure a model is compared within its group only, generators or new models (VSD's Tables 5 and 6).
-docs/generators.py measures how often each order is right.
+Nearly equal models change places with the pool, so a model's place is a range, from what is significantly better to
+what is significantly worse. docs/generators.py measures how often both hold.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 
 import polars as pl
@@ -58,6 +60,34 @@ def group_encoders(results: pl.DataFrame) -> list[Group]:
         Group("learned", f"Learned the answers {MARK}", "they have no rank", sorted(learned)),
     ]
     return [group for group in groups if group.encoders]
+
+
+@dataclass(frozen=True)
+class PlaceRange:
+    """The places, from 1, that a model may have: all that no significant difference excludes."""
+
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
+
+
+def place_ranges(differences: pl.DataFrame, ranked: list[str]) -> dict[str, PlaceRange]:
+    """Of each of these models: behind whoever is significantly better, and before whoever is significantly worse.
+
+    Empty where not every two of them were compared.
+    """
+    known = differences.filter(measure_is(MAIN)).drop_nulls("difference")
+    rows = known.filter(pl.col("encoder_a").is_in(ranked) & pl.col("encoder_b").is_in(ranked))
+    if 2 * len(rows) != len(ranked) * (len(ranked) - 1):
+        return {}
+    better, worse = Counter[str](), Counter[str]()
+    for a, b, difference in rows.filter("significant").select("encoder_a", "encoder_b", "difference").iter_rows():
+        ahead, behind = (a, b) if difference > 0 else (b, a)
+        better[behind] += 1
+        worse[ahead] += 1
+    return {name: PlaceRange(1 + better[name], len(ranked) - worse[name]) for name in ranked}
 
 
 def differences_from_best(differences: pl.DataFrame, best: str) -> pl.DataFrame:

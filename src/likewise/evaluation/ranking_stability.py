@@ -9,6 +9,7 @@ from likewise.evaluation.discovery import ranked_results
 from likewise.evaluation.gallery_negatives import draw_gallery_negatives
 from likewise.evaluation.judged import StoredVectors, read_inputs
 from likewise.evaluation.measurements import score_pairs
+from likewise.evaluation.query_items import over_items, shared_items
 from likewise.evaluation.query_sums import QuerySums
 from likewise.evaluation.ranking import MAIN
 from likewise.evaluation.stability import Stability, order_stability
@@ -37,7 +38,8 @@ def main_values(workspace: WorkspaceFolder) -> dict[str, QuerySums]:
     gallery = draw_gallery_negatives(pairs, settings.seed, settings.gallery_per_query, inputs.labelled)
     values = {}
     for name in inputs.encoders:
-        estimate = MAIN.estimate(ranked_results(score_pairs(name, vectors, pairs, gallery), pairs, gallery=gallery))
+        results = ranked_results(score_pairs(name, vectors, pairs, gallery), pairs, gallery=gallery)
+        estimate = over_items(MAIN.estimate(results), shared_items(pairs.query_items))
         if isinstance(estimate, QuerySums):
             values[name] = estimate
     return values

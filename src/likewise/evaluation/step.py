@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 
 from likewise.catalog import read_catalog
@@ -233,6 +234,7 @@ def _summarize(
         n_images=len(catalog),
         n_items=catalog["item"].n_unique(),
         n_queries=len(pairs.queries),
+        n_query_items=len(np.unique(pairs.query_items)),
         n_gallery=len(pairs.gallery),
         n_queries_without_vectors=len(asked.queries) - len(pairs.queries),
         n_gallery_without_vectors=len(asked.gallery) - len(pairs.gallery),
@@ -249,7 +251,7 @@ def _summarize(
         truth=None if truth is None else truth_coverage(asked, truth, pool.rows, labels, counter.unit),
         orders=orders_of(found.evaluation, settings.ks, {*inputs.screening.learned, *found.same_item.learned}),
         expert_groups=None if found.groups is None else found.groups.summary,
-        stability=order_stability(found.evaluation.sums(MAIN)),
+        stability=order_stability(found.evaluation.sums_over_items(MAIN)),
         catalog=None if found.whole is None else found.whole.facts,
     )
 
@@ -281,7 +283,7 @@ def protocol_tables(
         "own_pairs": own_pairs_table(found.scored, pairs, found.gallery, proposals, measures),
         "leave_one_out": left_out.models,
         "leave_one_out_orders": left_out.orders,
-        "identification": identification_table(found.identified).with_columns(knows_items),
+        "identification": identification_table(found.identified, pairs.query_items).with_columns(knows_items),
         "trained": trained_table(trained, questions).with_columns(knows_items & (pl.col("question") == IDENTIFICATION)),
         "incomplete": incomplete_table(done, max(settings.ks)),
         "next_pairs": next_pairs_table(done, settings.n_next_pairs),

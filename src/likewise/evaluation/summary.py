@@ -151,6 +151,14 @@ class EvaluationSummary:
     stability: Stability | None = None
     catalog: CatalogFacts | None = None
     catalog_version: int = 1
+    n_query_items: int | None = None  # that the queries show; fewer than queries where labels ask about several images
+
+    @property
+    def shared_items_note(self) -> str | None:
+        """What intervals and tests are over, where several queries show one item."""
+        if self.n_query_items is None or self.n_query_items >= self.n_queries:
+            return None
+        return f"the {self.n_queries:,} queries show {self.n_query_items:,} items: intervals and tests are over items"
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

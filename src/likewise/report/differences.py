@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from likewise.evaluation.ranking import MAIN, differences_from_best, measure_is
+from likewise.evaluation.ranking import MAIN, PlaceRange, differences_from_best, measure_is, place_ranges
 from likewise.report.formatting import NBSP, interval, p_value, points
 from likewise.report.leaderboard import Leaderboard
 
@@ -56,3 +56,10 @@ def not_significantly_worse(board: Leaderboard, differences: dict[str, Differenc
         return []
     others = [model.encoder for model in board.models[1:] if model.main.value is not None]
     return [name for name in others if not differences[name].significant]
+
+
+def places_of(differences: pl.DataFrame | None, board: Leaderboard) -> dict[str, PlaceRange]:
+    """Of every ranked model the places that no significant difference excludes; none where the table was not made."""
+    if differences is None:
+        return {}
+    return place_ranges(differences, [model.encoder for model in board.models if model.place is not None])

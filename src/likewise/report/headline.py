@@ -119,6 +119,8 @@ def exclusion_notes(
     main = board.columns[0].queries
     if main.split("/")[0] != main.split("/")[1]:
         notes.append(f"the ranking rests on {main} queries: the others have no item labelled similar")
+    if summary.shared_items_note:
+        notes.append(summary.shared_items_note)
     counted = (
         (settings.get("left_out", 0), "unreadable or repeated image", "when the catalog was made"),
         (summary.n_gallery_without_vectors, "gallery image", "without vectors of every model"),

@@ -15,7 +15,7 @@ from likewise.progress import ProgressCallback
 from likewise.report import headline, provenance
 from likewise.report.catalog_board import EDS_NOTE, CatalogBoard, catalog_board, catalog_notes, catalog_verdict
 from likewise.report.cost import best_sets, budget_faithfulness, locate_pool
-from likewise.report.differences import against_best, not_significantly_worse
+from likewise.report.differences import against_best, not_significantly_worse, places_of
 from likewise.report.gallery import KINDS, choose_queries, mistake_cards, query_cards
 from likewise.report.leaderboard import leaderboard
 from likewise.report.over_time import over_time
@@ -69,6 +69,7 @@ def write_report(workspace: WorkspaceFolder, on_progress: ProgressCallback | Non
         drawn=drawn,
         differences=differences,
         alike=[] if no_rank else not_significantly_worse(board, differences),
+        places={} if no_rank else places_of(tables.differences, board),
         no_rank=no_rank,
         basis=headline.headline_basis(board, tables.summary),
         found=headline.truth_sentence(tables.summary.truth),

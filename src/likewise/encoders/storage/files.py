@@ -23,7 +23,8 @@ from likewise.files import finish_writing
 from likewise.workspace import WorkspaceFolder, read_json, write_json
 
 RUN_SETTINGS = "encoder.json"
-USUAL = {"dtype": "float32", "spec": "", "digest": "", "rests_on": {}, "shards": {}, "lineage": ""}  # not written
+USUAL = {"dtype": "float32", "spec": "", "digest": "", "rests_on": {}, "shards": {}, "lineage": "", "places": ""}
+"""Not written."""
 ROWS_SCHEMA = pl.Schema({"image": pl.String, "digest": pl.String, "shard": pl.Int32, "row": pl.Int32})
 
 
@@ -59,6 +60,8 @@ class VectorsMeta:
     """The digest of every shard, by its number; none where an earlier version wrote them."""
     lineage: str = ""
     """The digest of the record beside them; empty where an earlier version wrote them."""
+    places: str = ""
+    """The digest of `rows.parquet`, which says whose vector each row is; empty where an earlier version wrote them."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,16 @@ def shard_file(folder: Path, shard: int) -> Path:
 
 def digest_of_vectors(vectors: Vectors) -> str:
     return hashlib.blake2b(vectors.tobytes(), digest_size=DIGEST_BYTES).hexdigest()
+
+
+def digest_of_places(rows: pl.DataFrame) -> str:
+    """Of the table in `rows.parquet`, in its order."""
+    digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    for name in ROWS_SCHEMA:
+        column = rows[name]
+        of_text = column.dtype == pl.String
+        digest.update("\0".join(column.fill_null("")).encode() if of_text else column.to_numpy().tobytes())
+    return digest.hexdigest()
 
 
 def shard_rows_file(folder: Path, shard: int) -> Path:

@@ -25,6 +25,7 @@ from likewise.encoders.storage.files import (
     ROWS_SCHEMA,
     LeftOutImage,
     VectorsMeta,
+    digest_of_places,
     digest_of_vectors,
     meta_file,
     read_meta,
@@ -165,7 +166,12 @@ def check_vectors(workspace: WorkspaceFolder, encoder: str, meta: VectorsMeta, c
     if not meta.complete:
         command = imports if has_imported_vectors(encoder, meta) else encode
         return ChainPart(name, "unfinished", why="is not complete yet", command=command)
-    there = current_rows(read_stored_rows(workspace, encoder), catalog)["image"]
+    stored = read_stored_rows(workspace, encoder)
+    if meta.places and digest_of_places(stored) != meta.places:
+        again = imports if has_imported_vectors(encoder, meta) else encode
+        why = "has another rows.parquet than was written with its vectors, so nobody knows whose they are"
+        return ChainPart(name, "unfinished", why=why, command=f"{again} --force")
+    there = current_rows(stored, catalog)["image"]
     n_missing = len(_without_vector(meta, there, catalog))
     holds = f"{len(there):,} vectors of {meta.dim:,} dimensions"
     if encoder in BUILT_IN and meta.version != get_encoder(encoder).version:

@@ -26,6 +26,7 @@ from likewise.encoders.storage.files import (
     EncodedChunk,
     LeftOutImage,
     VectorsMeta,
+    digest_of_places,
     digest_of_vectors,
     meta_file,
     read_meta,
@@ -200,7 +201,8 @@ class ShardWriter:
             digest = digest_of(shards if self.stored is None else [self.meta.digest, shards])
             new_sums = {str(shard): part["digest"] for shard, part in lists.items() if part.get("digest")}
             sums = dict(sorted((self.meta.shards | new_sums).items(), key=lambda each: int(each[0])))
-            self.meta = replace(self.meta, rows=len(rows), complete=True, left_out=left_out, digest=digest, shards=sums)
+            made = replace(self.meta, rows=len(rows), complete=True, left_out=left_out, digest=digest, shards=sums)
+            self.meta = replace(made, places=digest_of_places(rows))
             before = None if self.stored is None else read_lineage(lineage_file(self.folder))
             lineage = self.lineage if before is None else before.union(self.lineage)  # of the vectors that stay, too
             with written_together(self.folder) as staged:

@@ -95,7 +95,7 @@ def evaluate_bundle(
     for name, model in vectors_by_name.items():
         scores = _scores(name, model, opened, pairs, sampled, from_gallery, max(cutoffs(measures), default=1))
         results = ranked_results(scores, pairs, sampled, from_gallery)
-        estimates.append(estimate_measures(name, results, measures))
+        estimates.append(estimate_measures(name, results, measures, pairs.query_items))
     known = {name: _file_lineage(name, model) for name, model in vectors_by_name.items()} | dict(lineages or {})
     screening = screen_models(known, label_set(opened.tables.catalog, _named_pairs(pairs), "this bundle"))
     table = results_table(estimates, opened.generators, screening.learned)

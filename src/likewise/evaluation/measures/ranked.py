@@ -1,6 +1,6 @@
 """One encoder's results as measures see them: the labels along its lists, and its scores of the judged pairs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -67,6 +67,11 @@ class MicroAverage:
     @property
     def n_defined(self) -> int:
         return len(np.unique(self.pairs.query))
+
+    def grouped(self, groups: Ints) -> "MicroAverage":
+        """The queries of each group (numbered from 0) as one: the same value, over groups."""
+        pairs = replace(self.pairs, query=groups[self.pairs.query], n_queries=int(groups.max()) + 1)
+        return MicroAverage(pairs, self.area)
 
     def value(self) -> float:
         return self.pairs.micro[self.area]

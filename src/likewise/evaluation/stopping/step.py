@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.estimates.workspace import estimate_workspace
+from likewise.evaluation.estimates.workspace import estimate_workspace, why_no_estimates
 from likewise.evaluation.judged import read_inputs
 from likewise.evaluation.stopping.goal import LabelingGoal, read_goal
 from likewise.evaluation.stopping.settled import Settlement, settle_goal
@@ -61,6 +61,8 @@ def settlement_now(workspace: WorkspaceFolder, goal: LabelingGoal, max_entries: 
     if max_entries is not None and entries > max_entries:
         raise LikewiseError(f"this takes minutes here: run `likewise label status {workspace.quoted}`.")
     found = estimate_workspace(workspace, inputs, (goal.cutoff,), DEFAULT_SETTINGS.seed)
+    if found is None and (why := why_no_estimates(inputs)):
+        raise LikewiseError(why)
     if found is None:
         raise LikewiseError(
             "two queries with labels of both kinds, similar and not similar, are needed: label more pairs."

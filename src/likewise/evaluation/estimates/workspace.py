@@ -45,7 +45,15 @@ def estimate_workspace(
 def why_no_estimates(inputs: EvaluationInputs) -> str:
     """Why drawn pairs say nothing of the whole catalog although they have labels; empty where they may."""
     pool = inputs.pool
-    return "" if pool.settings.design == "eds" else not_at_random(pool.rows, inputs.labels, pool.update_rounds)
+    if pool.settings.design == "eds":
+        return ""
+    labelled = inputs.labels.drop_nulls("label").join(pool.rows, on=["query", "candidate"], how="semi")
+    if labelled["query"].n_unique() < 2 or labelled["label"].n_unique() < 2:
+        return (
+            "nothing is estimated for the whole catalog yet: two queries with labels of both kinds, similar and not "
+            "similar, are needed."
+        )
+    return not_at_random(pool.rows, inputs.labels, pool.update_rounds)
 
 
 @dataclass(frozen=True)

@@ -61,10 +61,8 @@ def settlement_now(workspace: WorkspaceFolder, goal: LabelingGoal, max_entries: 
     if max_entries is not None and entries > max_entries:
         raise LikewiseError(f"this takes minutes here: run `likewise label status {workspace.quoted}`.")
     found = estimate_workspace(workspace, inputs, (goal.cutoff,), DEFAULT_SETTINGS.seed)
-    if found is None and (why := why_no_estimates(inputs)):
-        raise LikewiseError(why)
     if found is None:
         raise LikewiseError(
-            "two queries with labels of both kinds, similar and not similar, are needed: label more pairs."
+            why_no_estimates(inputs) or "every model that has vectors learned from these labels: encode another one."
         )
     return settle_goal(goal, found.estimates)

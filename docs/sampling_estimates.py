@@ -80,7 +80,9 @@ class Campaigns:
     def store(self, file: Path) -> None:
         tables = {f"errors {name}": rows for name, rows in self.errors.items()}
         tables |= {f"orders {name}": rows for name, rows in self.orders.items()} | {"seconds": np.array(self.seconds)}
-        np.savez(file, **tables)  # type: ignore[arg-type]
+        unfinished = file.with_suffix(".part.npz")
+        np.savez(unfinished, **tables)  # type: ignore[arg-type]
+        unfinished.replace(file)
 
     def read(self, file: Path) -> None:
         with np.load(file) as stored:

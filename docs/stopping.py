@@ -24,7 +24,7 @@ from likewise.evaluation.estimates.chances import Expectation
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.evaluation.estimates.estimate import CatalogEstimates
 from likewise.evaluation.estimates.judge import labelled_pairs
-from likewise.evaluation.estimates.linearised import estimate_measure
+from likewise.evaluation.estimates.linearised import estimate_count, estimate_measure
 from likewise.evaluation.estimates.prediction import fit_predictions, with_labels
 from likewise.evaluation.stopping.goal import LabelingGoal
 from likewise.evaluation.stopping.settled import Settlement, settle_goal
@@ -63,8 +63,7 @@ def estimate_precision(bench: Bench, drawn: LabelledDraw, rows: Sequence[int], s
         gain = of_model / K
         measured = Expectation((gain * known).sum(axis=1), gain[drawn.query, drawn.unit])
         found.append({MEASURE: estimate_measure(corrections, ExpectedMeasure(measured, every))})
-    count = Expectation(known.sum(axis=1), np.ones(len(drawn.query)))
-    positives = estimate_measure(corrections, ExpectedMeasure(count, every))
+    positives = estimate_count(corrections, Expectation(known.sum(axis=1), np.ones(len(drawn.query))))
     return CatalogEstimates(list(bench.names), found, positives, len(drawn.query), int(drawn.label.sum()))
 
 

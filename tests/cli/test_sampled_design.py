@@ -12,6 +12,15 @@ from likewise.workspace import WorkspaceFolder
 from .conftest import Run
 
 
+def labels_of_certain_pairs(workspace: WorkspaceFolder) -> Path:
+    """A file as someone makes it who asks about each model's first candidates and nothing else."""
+    certain = pl.read_parquet(workspace.pool_file).filter(pl.col("probability") == 1.0)
+    labels = pl.read_parquet(workspace.labels_file).join(certain, on=["query", "candidate"], how="semi")
+    file = workspace.path.parent / "likeliest.csv"
+    labels.drop_nulls("label").select("query", "candidate", "label").write_csv(file)
+    return file
+
+
 @pytest.mark.slow
 def test_a_drawn_pool_is_measured_against_the_whole_catalog(tmp_path: Path, run: Run) -> None:
     """60 drawn items: two thirds of all labels drawn, and every estimate is near what all of them say."""
@@ -58,6 +67,11 @@ def test_a_drawn_pool_is_measured_against_the_whole_catalog(tmp_path: Path, run:
         "plan labels",
     ):
         assert words not in page, words
+
+    likeliest = labels_of_certain_pairs(workspace)
+    assert run("label", "import", target, likeliest, "--replace").code == 0
+    said = " ".join(run("evaluate", target, "--k", "5").out.split())
+    assert "nothing is estimated for the whole catalog yet" in said and "Estimated for the whole catalog" not in said
 
     assert run(*asked, 30 * 59, "--replace").code == 0  # a census
     assert run("label", "simulate", target, "--experts", 3).code == 0

@@ -26,7 +26,7 @@ from likewise.evaluation.compute import (
 from likewise.evaluation.curves import curve_table
 from likewise.evaluation.different_generators import different_generators
 from likewise.evaluation.estimates.step import CATALOG_SCHEMA, DIFFERENCE_SCHEMA, WholeCatalog
-from likewise.evaluation.estimates.workspace import estimate_workspace, usable_judge
+from likewise.evaluation.estimates.workspace import estimate_workspace, usable_judge, why_no_estimates
 from likewise.evaluation.expert_groups import ExpertGroups, expert_groups
 from likewise.evaluation.fidelity import truth_coverage
 from likewise.evaluation.identification import identification_table
@@ -202,7 +202,9 @@ def _lineage_notes(
     untaught = [name for name in names if name not in screening.learned]
     judge = usable_judge(workspace, names)
     of_judge = [judge.why_not] if judge.why_not else [] if judge.judge is None else judge.judge.note.notes
+    no_estimates = why_no_estimates(inputs)
     notes = [
+        *([no_estimates] if no_estimates else []),
         *screening.notes(names),
         *(f"identification: {note}" for note in same_item.learned_notes(names)),
         *copy_notes(workspace, untaught, [*pairs.queries, *pairs.gallery]),

@@ -9,13 +9,19 @@ import pytest
 from likewise.errors import LikewiseError
 from likewise.evaluation.estimates.apart import n_apart
 from likewise.evaluation.estimates.blocks import rank_block
-from likewise.evaluation.estimates.chances import Floats
+from likewise.evaluation.estimates.chances import Expectation, Floats
 from likewise.evaluation.estimates.draw import LabelledDraw, round_counts
 from likewise.evaluation.estimates.estimate import estimate_catalog
 from likewise.evaluation.estimates.layout import catalog_layout
-from likewise.evaluation.estimates.linearised import CatalogEstimate, Corrections, label_corrections
+from likewise.evaluation.estimates.linearised import (
+    CatalogEstimate,
+    Corrections,
+    estimate_count,
+    label_corrections,
+)
 from likewise.evaluation.estimates.ordering import order_values, rank_best_first
 from likewise.evaluation.estimates.shown import EstimateFacts, shown_by_default
+from likewise.evaluation.estimates.step import PoolEstimates
 
 from .test_estimates import ENCODERS, N_ITEMS, Catalog
 from .test_estimates import N_QUERIES as N_QUERIES_OF_CATALOG
@@ -57,6 +63,39 @@ def test_the_interval_of_a_number_is_about_its_logarithm() -> None:
     straight = one.interval(these_queries=True)
     assert low * high == pytest.approx(64.0) and 0.0 < straight[0] < low < 8.0 < straight[1] < high
     assert estimate(corrections(10.0, np.zeros(50), np.full(50, 0.3)), 0.1, value=0.0).count_interval()[0] < 0.0
+
+
+def test_how_far_chances_overstate_surprises_is_told_by_all_labels() -> None:
+    rng = np.random.default_rng(5)
+    chance = np.full(20_000, 0.2)
+    right = corrections(10.0, (rng.random(len(chance)) < chance).astype(float), chance)
+    half = corrections(10.0, (rng.random(len(chance)) < chance / 2.0).astype(float), chance)
+    assert right.heavy_ratio == pytest.approx(1.0, abs=0.05)
+    assert half.heavy_ratio == pytest.approx(((0.1 * 0.8**2 + 0.9 * 0.2**2) / 0.16) ** 2, abs=0.03)
+    assert corrections(10.0, np.zeros(50), np.full(50, 1e-3)).heavy_ratio == 0.25  # none so far is no promise
+    assert corrections(10.0, np.ones(50), np.full(50, 0.1)).heavy_ratio == 1.0
+
+
+def test_the_number_of_similar_pairs_foresees_as_much_as_labels_bear_out() -> None:
+    rare = corrections(100.0, np.zeros(200), np.full(200, 1e-4))
+    expected = Expectation(np.full(N_QUERIES, 2.0), np.ones(200))
+    wary = estimate_count(replace(rare, heavy_ratio=1.0), expected)
+    bold = estimate_count(replace(rare, heavy_ratio=0.25), expected)
+    assert wary.value == bold.value and wary.foreseen_error == bold.foreseen_error
+    assert wary.drawing_error == pytest.approx(2.0 * bold.drawing_error, rel=0.05)
+
+
+def test_a_number_that_is_hardly_known_is_between_what_is_found_and_all_there_is() -> None:
+    """One similar pair among all labels: the logarithm's interval alone would reach beyond the catalog."""
+    catalog = Catalog(0)
+    drawn = catalog.draw(N_LABELS, 0)
+    one = replace(drawn, label=np.eye(1, len(drawn.label), 3)[0])
+    found = estimate_catalog(catalog.blocks, ENCODERS, one, (5,), generators=[0, 1])
+    told = PoolEstimates(found, catalog.units, "item").tables("sampled").facts
+    assert told.n_found == 1 <= told.n_similar_low <= told.n_similar <= told.n_similar_high
+    assert told.n_similar_high == told.n_pairs - told.n_labelled + 1
+    vague = estimate(corrections(10.0, np.zeros(50), np.full(50, 0.3)), 0.1, value=1e-5)
+    assert np.isfinite(vague.count_interval()).all()
 
 
 def test_models_are_ordered_by_what_labels_can_tell_from_chance() -> None:

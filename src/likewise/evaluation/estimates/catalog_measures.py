@@ -21,6 +21,7 @@ from likewise.evaluation.estimates.chances import (
 )
 
 PRIOR_RATIO = 0.5
+WITHIN_QUERY_RATIO = 1.0 / 3.0  # nDCG and AP: another similar item moves them the less, the more are known of already
 CERTAIN = 1.0 - 1e-9
 MACRO_AUC_RATIO = 1.0  # a pair far down the list of a query with few similar items moves it most
 
@@ -70,9 +71,9 @@ def expected_measures(
             discounted = np.where(rank < k, gains[k][np.minimum(rank, k - 1)], 0.0)
             by_name[f"P@{k}"] = ExpectedMeasure(expected_linear_gain(chances, top / k), every_query)
             by_name[f"Recall@{k}"] = ExpectedMeasure(mean.expect(top), similar, counts_queries=True)
-            by_name[f"nDCG@{k}"] = ExpectedMeasure(levels[k].expect(discounted), similar, counts_queries=True)
+            by_name[f"nDCG@{k}"] = _within_query(levels[k].expect(discounted), similar)
         precision = mean.expect_precision(order.astype(np.int64), rank.astype(np.int64))
-        by_name["AP"] = ExpectedMeasure(precision, similar, counts_queries=True)
+        by_name["AP"] = _within_query(precision, similar)
         by_name["ROC_AUC"] = ExpectedMeasure(
             _area(mean, similar, below.astype(np.float64), block.n_admissible),
             similar,
@@ -81,6 +82,10 @@ def expected_measures(
         )
         found.append(by_name)
     return expected_linear_gain(chances, np.ones_like(chances.chance)), found
+
+
+def _within_query(numerator: Expectation, similar: Expectation) -> ExpectedMeasure:
+    return ExpectedMeasure(numerator, similar, counts_queries=True, prior_ratio=WITHIN_QUERY_RATIO)
 
 
 def expected_linear_gain(chances: PairChances, gain: Floats) -> Expectation:

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from likewise.evaluation.estimates.apart import n_apart
 from likewise.evaluation.estimates.blocks import RankedBlock
-from likewise.evaluation.estimates.catalog_measures import ExpectedMeasure
-from likewise.evaluation.estimates.chances import Expectation, Floats, Ints
+from likewise.evaluation.estimates.chances import Floats, Ints
 from likewise.evaluation.estimates.collected import CollectedMeasures
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.evaluation.estimates.judge import (
@@ -19,7 +18,12 @@ from likewise.evaluation.estimates.judge import (
     judged_and_labelled,
     labelled_pairs,
 )
-from likewise.evaluation.estimates.linearised import CatalogEstimate, estimate_measure, no_corrections
+from likewise.evaluation.estimates.linearised import (
+    CatalogEstimate,
+    estimate_count,
+    estimate_measure,
+    no_corrections,
+)
 from likewise.evaluation.estimates.listed_pairs import ListedChances, ListedPairs
 from likewise.evaluation.estimates.micro import SAMPLE_ENTRIES, score_edges
 from likewise.evaluation.estimates.ordering import order_values
@@ -95,8 +99,7 @@ def estimate_catalog(
         {name: estimate_measure(corrections, one) for name, one in by_measure.items()}
         for by_measure in expected.joined(corrections)
     ]
-    every_query = Expectation(np.ones(drawn.n_queries), np.zeros(len(answered.query)))
-    count = estimate_measure(corrections, ExpectedMeasure(expected.count(), every_query))
+    count = estimate_count(corrections, expected.count())
     uncorrected = [] if closer is None else foretold.joined(no_corrections(drawn.n_queries))
     return CatalogEstimates(
         list(encoders),

@@ -163,6 +163,7 @@ def _scattered(corrections: Corrections, place: Ints, n_rows: int) -> Correction
         spread(corrections.predicted_variance),
         spread(corrections.seen_noise),
         corrections.n_queries,
+        corrections.heavy_ratio,
     )
 
 

@@ -10,10 +10,15 @@ The variance is taken between queries, which are drawn independently, so it hold
 part from drawing, the sum of s_i (y_i - p_i)^2 over labels with s_i = spread x slope^2, may hang on a few heavy labels:
 where one of them is a surprise, the value is far off and the variance large; where none is, it is too small. The
 predicted chances know of surprises that did not happen, sum of s_i p_i (1 - p_i), but overstate them, by about two
-where they hang on pairs far down the lists. So both are weighed as in credibility theory (Buhlmann 1967): what labels
-show by the number of surprises it rests on, predicted^2 / variance of what is seen, and PRIOR_EVENTS surprises of the
-size foreseen, `prior_ratio` x predicted. Where that is more than what labels show, the difference is added. The
-constants were chosen on a catalog of its own (docs/sampling.md).
+where they hang on pairs far down the lists, and by three for nDCG and AP. So both are weighed as in credibility theory
+(Buhlmann 1967): what labels show by the number of surprises it rests on, predicted^2 / variance of what is seen, and
+PRIOR_EVENTS surprises of the size foreseen, `prior_ratio` x predicted. Where that is more than what labels show, the
+difference is added. The constants were chosen on a catalog of its own (docs/sampling.md).
+
+How far chances overstate surprises differs between designs, and labels of all kinds tell it together, each by the pairs
+it stands for: L = sum of w_i (y_i - p_i)^2 / sum of w_i p_i (1 - p_i), known from dozens of surprises. A variance goes
+by squares of w, and heavier pairs are the more overstated: about L^2 (`heavy_ratio`). The number of similar pairs, in
+which every pair counts alike, has that in the place of a constant.
 """
 
 from dataclasses import dataclass
@@ -21,12 +26,14 @@ from math import exp, log
 
 import numpy as np
 
-from likewise.evaluation.estimates.catalog_measures import ExpectedMeasure
+from likewise.evaluation.estimates.catalog_measures import PRIOR_RATIO, ExpectedMeasure
 from likewise.evaluation.estimates.chances import Expectation, Floats, Ints
 from likewise.evaluation.estimates.draw import LabelledDraw
 from likewise.intervals import share_interval, t_interval
 
 PRIOR_EVENTS = 2.0  # surprises that the predicted chances are worth
+LEAST_RATIO = 0.25  # few surprises so far are no promise of none
+MOST_LOG = 100.0  # an interval this wide says nothing
 PSEUDO_WEIGHT = 0.05  # small: failures that no query shows are foreseen by the chances, and stand in the error already
 
 
@@ -34,7 +41,8 @@ PSEUDO_WEIGHT = 0.05  # small: failures that no query shows are foreseen by the 
 class Corrections:
     """Pairs whose answers correct an expectation: their queries, by how much their derivative counts (`missed`), and
     the variance from drawing that each has per squared slope, as answers show it and as predicted chances have it;
-    `seen_noise` is the variance of the former, per fourth power of the slope."""
+    `seen_noise` is the variance of the former, per fourth power of the slope. `heavy_ratio` is the variance of a sum
+    over all pairs by the predicted one, before its own surprises say more."""
 
     query: Ints
     missed: Floats
@@ -42,6 +50,7 @@ class Corrections:
     predicted_variance: Floats
     seen_noise: Floats
     n_queries: int
+    heavy_ratio: float = PRIOR_RATIO
 
     def corrected(self, expected: Expectation) -> Floats:
         """Per query, the expectation with its correction."""
@@ -57,7 +66,14 @@ def label_corrections(drawn: LabelledDraw, unseen: Floats) -> Corrections:
         drawn.spread * unseen * (1.0 - unseen),
         drawn.spread**2 * unseen * (1.0 - unseen) * (1.0 - 2.0 * unseen) ** 2,
         drawn.n_queries,
+        _heavy_ratio(drawn, unseen),
     )
+
+
+def _heavy_ratio(drawn: LabelledDraw, unseen: Floats) -> float:
+    """How far heavy labels are from the chances predicted without them, over what coins of those chances would be."""
+    seen, foreseen = (float(drawn.weight @ side) for side in ((drawn.label - unseen) ** 2, unseen * (1.0 - unseen)))
+    return min(max((seen / foreseen) ** 2, LEAST_RATIO), 1.0) if foreseen > 0.0 else 1.0
 
 
 def no_corrections(n_queries: int) -> Corrections:
@@ -113,7 +129,7 @@ class CatalogEstimate:
         if self.value <= 0.0:
             return self.interval(these_queries=True)
         low, high = t_interval(log(self.value), self.drawing_error / self.value, len(self.influence))
-        return exp(low), exp(high)
+        return exp(max(low, -MOST_LOG)), exp(min(high, MOST_LOG))
 
     def minus(self, other: "CatalogEstimate") -> "CatalogEstimate":
         """The difference of two measures on the same queries and draws."""
@@ -151,3 +167,9 @@ def estimate_measure(corrections: Corrections, expected: ExpectedMeasure) -> Cat
         expected.uncorrected,
         expected.prior_ratio,
     )
+
+
+def estimate_count(corrections: Corrections, expected: Expectation) -> CatalogEstimate:
+    """The number of similar pairs per query."""
+    every_query = Expectation(np.ones(corrections.n_queries), np.zeros(len(corrections.query)))
+    return estimate_measure(corrections, ExpectedMeasure(expected, every_query, prior_ratio=corrections.heavy_ratio))

@@ -217,8 +217,8 @@ def _differences(found: CatalogEstimates) -> pl.DataFrame:
 def _facts(found: CatalogEstimates, units: CatalogUnits, design: str, unit: str) -> CatalogFacts:
     n_queries = units.n_queries
     low, high = found.positives.count_interval()
-    similar = max(found.positives.value * n_queries, float(found.n_found))
-    low, high = max(low * n_queries, float(found.n_found)), max(high * n_queries, float(found.n_found))
+    least, most = float(found.n_found), float(units.n_pairs - found.n_labelled + found.n_found)
+    similar, low, high = (min(max(n * n_queries, least), most) for n in (found.positives.value, low, high))
     return CatalogFacts(
         design,
         unit,

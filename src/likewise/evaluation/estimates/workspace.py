@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from likewise.discovery.pool import QueryGallery
 from likewise.discovery.step import read_pool
 from likewise.discovery.unit import ITEMS
+from likewise.evaluation.estimates.arrival import not_at_random
 from likewise.evaluation.estimates.step import PoolEstimates, estimate_pool
 from likewise.evaluation.judged import EvaluationInputs, StoredVectors
 from likewise.labeling.judges.answers import JudgeTable, pairs_digest, read_judge
@@ -16,13 +17,14 @@ from likewise.workspace import WorkspaceFolder
 def estimate_workspace(
     workspace: WorkspaceFolder, inputs: EvaluationInputs, ks: tuple[int, ...], seed: int
 ) -> PoolEstimates | None:
-    """Estimates for every admissible pair; None where the labels were not drawn with known probabilities, or too few.
+    """Estimates for every admissible pair; None where the labels were not drawn with known probabilities, are too few,
+    or are no random part of the draw (`why_no_estimates`).
 
     Encoders that learned from these labels would predict them, so they are left out.
     """
     pairs, settings = inputs.pairs, inputs.pool.settings
     encoders = [name for name in inputs.encoders if name not in inputs.screening.learned]
-    if settings.design == "eds" or not encoders:
+    if settings.design == "eds" or not encoders or why_no_estimates(inputs):
         return None
     return estimate_pool(
         inputs.pool.rows,
@@ -38,6 +40,20 @@ def estimate_workspace(
         generators=settings.generators,
         judge=usable_judge(workspace, encoders).judge,
     )
+
+
+def why_no_estimates(inputs: EvaluationInputs) -> str:
+    """Why drawn pairs say nothing of the whole catalog although they have labels; empty where they may."""
+    pool = inputs.pool
+    if pool.settings.design == "eds":
+        return ""
+    labelled = inputs.labels.drop_nulls("label").join(pool.rows, on=["query", "candidate"], how="semi")
+    if labelled["query"].n_unique() < 2 or labelled["label"].n_unique() < 2:
+        return (
+            "nothing is estimated for the whole catalog yet: two queries with labels of both kinds, similar and not "
+            "similar, are needed."
+        )
+    return not_at_random(pool.rows, inputs.labels, pool.update_rounds)
 
 
 @dataclass(frozen=True)

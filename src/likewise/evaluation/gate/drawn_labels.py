@@ -15,6 +15,7 @@ from likewise.discovery.designs.units import CatalogUnits, catalog_units
 from likewise.discovery.pool import QueryGallery
 from likewise.discovery.step import Pool
 from likewise.discovery.unit import ITEMS
+from likewise.evaluation.estimates.arrival import not_at_random
 from likewise.evaluation.estimates.draw import LabelledDraw, labelled_draw
 from likewise.evaluation.estimates.estimate import estimate_catalog
 from likewise.evaluation.estimates.scores import ranked_blocks
@@ -59,7 +60,7 @@ def drawn_differences(
     seed: int,
 ) -> DrawnDifferences | None:
     """New minus old, `vectors` being those of the old and of the new model; None where there is no estimate."""
-    if pool.settings.design == "eds":
+    if pool.settings.design == "eds" or not_at_random(pool.rows, labels, pool.update_rounds):
         return None
     asked = QueryGallery(pairs.queries, pairs.gallery, pairs.query_items, pairs.gallery_items)
     units = catalog_units(asked, one_per_item=pool.settings.unit == ITEMS)

@@ -12,7 +12,7 @@ from math import exp, inf, log
 from likewise.chain import in_words
 from likewise.errors import LikewiseError
 from likewise.evaluation.estimates.estimate import CatalogEstimates
-from likewise.evaluation.estimates.linearised import CatalogEstimate
+from likewise.evaluation.estimates.linearised import MOST_LOG, CatalogEstimate
 from likewise.evaluation.stopping.confidence_sequence import (
     ALPHA,
     MIN_POSITIVES,
@@ -24,7 +24,6 @@ from likewise.evaluation.stopping.confidence_sequence import (
 )
 from likewise.evaluation.stopping.goal import LabelingGoal
 
-MOST_LOG = 100.0  # an interval this wide says nothing
 SEQUENCE_NOTE = "The interval holds at every look together, with a chance of 95 %."
 
 

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from likewise.errors import LikewiseError
-from likewise.evaluation.estimates.workspace import estimate_workspace
+from likewise.evaluation.estimates.workspace import estimate_workspace, why_no_estimates
 from likewise.evaluation.judged import read_inputs
 from likewise.evaluation.stopping.goal import LabelingGoal, read_goal
 from likewise.evaluation.stopping.settled import Settlement, settle_goal
@@ -63,6 +63,6 @@ def settlement_now(workspace: WorkspaceFolder, goal: LabelingGoal, max_entries: 
     found = estimate_workspace(workspace, inputs, (goal.cutoff,), DEFAULT_SETTINGS.seed)
     if found is None:
         raise LikewiseError(
-            "two queries with labels of both kinds, similar and not similar, are needed: label more pairs."
+            why_no_estimates(inputs) or "every model that has vectors learned from these labels: encode another one."
         )
     return settle_goal(goal, found.estimates)

@@ -1,5 +1,6 @@
 """The gate's arithmetic: the test of a mean, what missing labels can turn, and the verdict."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -42,6 +43,19 @@ def judged(n_queries: int, rows: list[tuple[int, int, int]]) -> JudgedPairs:
 def exact(values: list[float]) -> BoundedDifferences:
     array = np.array(values)
     return BoundedDifferences(array, array, array)
+
+
+def test_queries_of_one_item_are_one_observation() -> None:
+    values = np.append(np.random.default_rng(0).normal(-0.02, 0.1, 30), np.nan)
+    once, items = exact(values.tolist()), np.repeat(np.arange(31), 4)
+    often, counted_apart = (replace(exact(np.repeat(values, 4).tolist()), items=each) for each in (items, None))
+    for margin in (0.0, 0.02):
+        assert often.p_worse(margin) == pytest.approx(once.p_worse(margin))
+        assert often.p_not_worse(margin) == pytest.approx(once.p_not_worse(margin))
+    assert often.interval() == pytest.approx(once.interval())
+    assert counted_apart.p_worse(0.0) < once.p_worse(0.0)
+    part = often.of(items < 10)
+    assert part.p_worse(0.0) == pytest.approx(exact(values[:10].tolist()).p_worse(0.0))
 
 
 def test_for_many_queries_it_is_the_t_test() -> None:

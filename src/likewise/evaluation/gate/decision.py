@@ -58,12 +58,14 @@ class Evidence(Protocol):
 class BoundedDifferences:
     """One value per query; `lowest` and `highest` are those under the labels that speak most against and for the new.
 
-    NaN where a query has no positive.
+    NaN where a query has no positive. `items` numbers the item of each query where several show one: they are one
+    observation, the mean of theirs.
     """
 
     labelled: Floats
     lowest: Floats
     highest: Floats
+    items: NDArray[np.int64] | None = None
 
     @property
     def n_queries(self) -> int:
@@ -74,18 +76,26 @@ class BoundedDifferences:
         return float(np.nanmean(self.labelled)) if self.n_queries else float("nan")
 
     def p_worse(self, margin: float) -> float:
-        return p_at_least(without_nan(self.highest), -margin)
+        return p_at_least(self._observed(self.highest), -margin)
 
     def p_not_worse(self, margin: float) -> float:
-        return p_at_most(without_nan(self.lowest), -margin)
+        return p_at_most(self._observed(self.lowest), -margin)
 
     def interval(self) -> tuple[float, float]:
-        lowest, highest = without_nan(self.lowest), without_nan(self.highest)
+        lowest, highest = self._observed(self.lowest), self._observed(self.highest)
         return lower_confidence_bound(lowest, ALPHA_PASS), upper_confidence_bound(highest, ALPHA_FAIL)
 
     def of(self, chosen: NDArray[np.bool_]) -> "BoundedDifferences":
         """The queries where `chosen` is true."""
-        return BoundedDifferences(self.labelled[chosen], self.lowest[chosen], self.highest[chosen])
+        items = None if self.items is None else self.items[chosen]
+        return BoundedDifferences(self.labelled[chosen], self.lowest[chosen], self.highest[chosen], items)
+
+    def _observed(self, values: Floats) -> Floats:
+        if self.items is None:
+            return without_nan(values)
+        known = ~np.isnan(values)
+        n = np.bincount(self.items[known])
+        return np.asarray(np.bincount(self.items[known], values[known])[n > 0] / n[n > 0], dtype=np.float64)
 
 
 @dataclass(frozen=True)

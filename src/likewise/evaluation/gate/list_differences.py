@@ -19,6 +19,7 @@ from likewise.evaluation.gate.decision import BoundedDifferences
 from likewise.evaluation.measures import CutoffMeasure
 from likewise.evaluation.measures.ranked import POSITIVE, UNJUDGED, RankedResults, look_up_labels
 from likewise.evaluation.pairs import JudgedPairs
+from likewise.evaluation.query_items import shared_items
 from likewise.evaluation.query_sums import Floats
 
 Bools = NDArray[np.bool_]
@@ -44,6 +45,8 @@ class ListComparison:
     gain: Floats
     shared: tuple[Ints, Ints]
     """Queries and candidates without label that both list, at places of equal worth."""
+    items: Ints | None = None
+    """Of each query the number of its item, where several show one."""
 
     @property
     def changed(self) -> Bools:
@@ -59,12 +62,13 @@ class ListComparison:
         old, new, n_positive = self._with_labels(labels)
         left = labels == UNJUDGED
         rest = (self.query[left], self.candidate[left], self.gain[left])
-        return ListComparison(self.measure, self.old, self.new, old, new, n_positive, *rest, shared=self.shared)
+        lists = self.measure, self.old, self.new, old, new, n_positive
+        return ListComparison(*lists, *rest, shared=self.shared, items=self.items)
 
     def bounds(self) -> BoundedDifferences:
         """new - old of every query: as labelled, and the lowest and highest that the missing labels could make it."""
         labelled = self._difference(np.full(len(self.query), UNJUDGED))
-        return BoundedDifferences(labelled, self._extreme(labelled, -1.0), self._extreme(labelled, 1.0))
+        return BoundedDifferences(labelled, self._extreme(labelled, -1.0), self._extreme(labelled, 1.0), self.items)
 
     def bounds_if_shared_were_similar(self) -> BoundedDifferences:
         """The same where results that both list at the same place may be similar too, all those of a query or none."""
@@ -78,7 +82,7 @@ class ListComparison:
         filled = replace(self, old_labels=old, new_labels=new, n_positive=n_positive).bounds()
         here = self.bounds()
         return BoundedDifferences(
-            here.labelled, np.fmin(here.lowest, filled.lowest), np.fmax(here.highest, filled.highest)
+            here.labelled, np.fmin(here.lowest, filled.lowest), np.fmax(here.highest, filled.highest), self.items
         )
 
     def _extreme(self, labelled: Floats, sign: float) -> Floats:
@@ -129,8 +133,9 @@ def compare_lists(measure: CutoffMeasure, old: Ints, new: Ints, pairs: JudgedPai
     )
     query, candidate, gain = (table[name].to_numpy() for name in ("query", "candidate", "gain"))
     both = shared["query"].to_numpy(), shared["candidate"].to_numpy()
+    items = shared_items(pairs.query_items)
     return ListComparison(
-        measure, old, new, labels[0], labels[1], pairs.n_positive, query, candidate, gain, shared=both
+        measure, old, new, labels[0], labels[1], pairs.n_positive, query, candidate, gain, shared=both, items=items
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 from marks import fill, paragraph
 from papers_catalogs import likewise
-from papers_runs import processor_seconds
+from papers_clock import processor_seconds
 
 from likewise.training.differences import check_verdict
 from likewise.training.report.check_sentences import describe_power

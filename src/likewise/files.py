@@ -198,13 +198,21 @@ def locked(path: Path, sentence: str | None = None) -> Iterator[None]:
                 yield
             finally:
                 if file_locks.OPEN_FILES_CAN_MOVE:
-                    lock.unlink(missing_ok=True)
+                    _unlink_even_if_interrupted(lock)
             break
         finally:
             os.close(handle)
     if not file_locks.OPEN_FILES_CAN_MOVE:
         with suppress(PermissionError):  # the next one has it already
             lock.unlink(missing_ok=True)
+
+
+def _unlink_even_if_interrupted(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except KeyboardInterrupt:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _new_staging_folder(folder: Path) -> tuple[BinaryIO, Path]:

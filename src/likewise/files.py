@@ -198,7 +198,7 @@ def locked(path: Path, sentence: str | None = None) -> Iterator[None]:
                 yield
             finally:
                 if file_locks.OPEN_FILES_CAN_MOVE:
-                    lock.unlink(missing_ok=True)
+                    _unlink_even_if_interrupted(lock)
             break
         finally:
             os.close(handle)
@@ -207,16 +207,29 @@ def locked(path: Path, sentence: str | None = None) -> Iterator[None]:
             lock.unlink(missing_ok=True)
 
 
+def _unlink_even_if_interrupted(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except KeyboardInterrupt:
+        path.unlink(missing_ok=True)
+        raise
+
+
 def _new_staging_folder(folder: Path) -> tuple[BinaryIO, Path]:
     while True:
         staging = folder / f"{STAGED}{secrets.token_hex(6)}{TEMPORARY}"
         staging.mkdir()
-        with suppress(FileNotFoundError):
+        try:
             claim = (staging / CLAIM).open("xb")
             lock_file(claim.fileno(), wait=True)
             if _is_still(staging / CLAIM, claim.fileno()):
                 return claim, staging
             claim.close()
+        except FileNotFoundError:  # somebody took it for a leftover
+            continue
+        except BaseException:
+            shutil.rmtree(staging, ignore_errors=True)
+            raise
 
 
 def _temporary_name(path: Path) -> Path:

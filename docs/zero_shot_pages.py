@@ -73,8 +73,8 @@ def _headline(found: dict[str, Any]) -> str:
         f"templates, same towers) on {real_above} of them. By its average Recall@1, in percent and with intervals over "
         f"templates and {_seeds(found)} seeds, it is {', and '.join(verdicts)}. The paired difference from image + "
         f"text is {', and '.join(pairs)}. {_conclusion(found, min(real_above, real_apart))} {_shares(found)} "
-        "Settings were chosen on held-out photographs and packshots, after earlier trainings had been looked at on the "
-        "test sets (below)."
+        "What it learned from was chosen on held-out photographs and packshots, the settings are those of an earlier "
+        "training; earlier trainings had been looked at on the test sets (below)."
     )
 
 
@@ -101,15 +101,15 @@ def _conclusion(found: dict[str, Any], n_sets: int) -> str:
     """Whether two sets confirm the claim; otherwise how much the towers read on the sets that do not."""
     claim = "that a Combiner trained on mined captions is better on conditions it never saw"
     if n_sets > 1:
-        return f"That confirms the claim {claim}."
+        return f"By both methods' own intervals that confirms the claim {claim}."
     read = []
     for title, rows in found["tables"].items():
         if title != DRAWN and _side(_difference(found["differences"][title])) != "above":
             words = _averages(rows)[TEXT]
             read.append(f"{_percent(words)} on {title.lower()} (chance {100 * words['chance']:.1f})")
     return (
-        f"That does not confirm the claim {claim} on two sets. Where it is not above, the text alone finds "
-        f"{', '.join(read)}."
+        f"By both methods' own intervals that does not confirm the claim {claim}. Where it is not above in pairs, the "
+        f"towers hardly read the words: the text alone finds {', '.join(read)}."
     )
 
 

@@ -71,7 +71,7 @@ def expected_measures(
             discounted = np.where(rank < k, gains[k][np.minimum(rank, k - 1)], 0.0)
             by_name[f"P@{k}"] = ExpectedMeasure(expected_linear_gain(chances, top / k), every_query)
             by_name[f"Recall@{k}"] = ExpectedMeasure(mean.expect(top), similar, counts_queries=True)
-            by_name[f"nDCG@{k}"] = _within_query(levels[k].expect(discounted), similar)
+            by_name[f"nDCG@{k}"] = _within_query(levels[k].expect(discounted), similar, alone=k == 1)
         precision = mean.expect_precision(order.astype(np.int64), rank.astype(np.int64))
         by_name["AP"] = _within_query(precision, similar)
         by_name["ROC_AUC"] = ExpectedMeasure(
@@ -84,8 +84,10 @@ def expected_measures(
     return expected_linear_gain(chances, np.ones_like(chances.chance)), found
 
 
-def _within_query(numerator: Expectation, similar: Expectation) -> ExpectedMeasure:
-    return ExpectedMeasure(numerator, similar, counts_queries=True, prior_ratio=WITHIN_QUERY_RATIO)
+def _within_query(numerator: Expectation, similar: Expectation, *, alone: bool = False) -> ExpectedMeasure:
+    """`alone`: of one candidate, as P@1 is, for which it does not matter how many others are similar."""
+    ratio = PRIOR_RATIO if alone else WITHIN_QUERY_RATIO
+    return ExpectedMeasure(numerator, similar, counts_queries=True, prior_ratio=ratio)
 
 
 def expected_linear_gain(chances: PairChances, gain: Floats) -> Expectation:

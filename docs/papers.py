@@ -197,7 +197,7 @@ def main() -> None:
 
 def fill_page(page: Path, found: dict[str, Any], data: Path, sizes: Sizes) -> None:
     """The tables whose runs are finished."""
-    shop, emoji = "the photographs above", "1,599 emoji, each drawn by four artists,"
+    shop, emoji = "the photographs above", f"{sizes.emoji_items:,} emoji, each drawn by four artists,"
     blocks: dict[str, Callable[[], str]] = {
         "papers-vsd": lambda: table(VSD_HEAD, vsd_rows(found)),
         "papers-reality": lambda: table(HEAD, reality_rows(found, sizes.lessons["random-points"])),

@@ -65,7 +65,7 @@ class Sizes:
     n_queries: int = 300
     wardrobe_items: int = 240
     most_of_a_type: int = 60
-    emoji_items: int | None = None
+    emoji_items: int = 800
     drawn_items: int = 160
     ablation_classes: int = 96
     epochs: int = 8

@@ -147,10 +147,10 @@ def ask_neighbours(site: RunningSite, n_images: int) -> list[Timing]:
 def look(site: RunningSite) -> list[Timing]:
     """In chromium: the first view until it shows its pictures, and the map until it is drawn again after a move."""
     from playwright.sync_api import sync_playwright
-    from tests.browser.conftest import CHROMIUM, FLAGS
+    from tests.browser.conftest import FLAGS, HEADLESS
 
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = driver.chromium.launch(executable_path=HEADLESS, args=FLAGS)
         views = []
         for _ in range(N_VIEWS):
             page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()

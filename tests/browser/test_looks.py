@@ -42,6 +42,8 @@ def test_a_look_is_completed_changed_explained_and_saved(browser: Browser, site:
         page.goto(f"{site.url}/owner/enter/{OWNER_KEY}")
         page.goto(f"{site.url}/owner/looks")
         check(page)
+        column, value = str(page.get_by_label("Only where").get_attribute("placeholder")).split("=")
+        assert value in read_catalog(site.workspace)[column].cast(pl.String)  # the example fits this catalog
         page.get_by_role("link", name="tops", exact=True).click()
         page.get_by_role("link", name="Add ").first.click()
         expect(page.locator("#look-title + .look img")).to_have_count(1)

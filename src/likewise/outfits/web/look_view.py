@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import polars as pl
 
+from likewise.catalog import read_catalog
 from likewise.lineage.guard import MARK
 from likewise.outfits.looks.stylist import LookFilter, LookRating, LookStylist, Reason, Suggestion
 from likewise.outfits.looks.workspace_looks import OpenedLook
@@ -14,6 +15,7 @@ from likewise.outfits.protocol import Item
 from likewise.outfits.rules import GROUPS
 from likewise.outfits.web.look_service import LookService, is_own
 from likewise.outfits.web.views import pictures
+from likewise.web.filters import filter_columns
 from likewise.web.site import Site
 from likewise.web.sub_path import with_prefix
 
@@ -116,12 +118,19 @@ def look_view(service: LookService, site: Site, asked: LookAddress) -> dict[str,
         "add_all": asked.link([*names, *(one["item"] for one in offers)]) if completed else "",
         "completed_learned": _learned(opened, opened.look(completed)),
         "where": asked.where,
+        "condition_example": _condition_example(read_catalog(service.workspace)),
         "items": names,
         "looks": _saved_looks(opened, saved, cards.links, asked),
         "n_saved": saved["outfit"].n_unique(),
         "saved": asked.do == "saved",
         "notes": [] if learned else opened.said(rows),
     }
+
+
+def _condition_example(catalog: pl.DataFrame) -> str:
+    """A filter that this catalog has, as one types it."""
+    columns = [column for column in filter_columns(catalog) if column["values"] and column["name"] != "item"]
+    return f"{columns[0]['name']}={columns[0]['values'][0]}" if columns else ""
 
 
 def _learned(opened: OpenedLook, look: Sequence[Item]) -> str:

@@ -20,7 +20,7 @@ from papers_clock import stop_in_order
 from papers_identification import identification_table
 from papers_reality import loss_rows, reality_rows
 from papers_rows import CONCATENATED, MAIN, SEPARATED, ends, percent, published, table
-from papers_runs import read_finished, run_all, run_emoji
+from papers_runs import read_finished, run_all
 from papers_vsd import vsd_rows
 
 FILE = Path(__file__).with_name("papers.md")
@@ -181,7 +181,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--page", action="store_true", help="run nothing; fill the tables of what is finished")
-    parser.add_argument("--emoji", action="store_true", help="of the runs only the preset paper on emoji")
+    parser.add_argument("--only", default="", help=f"of the runs only these: {','.join(CLOCK_PARTS)}")
     parser.add_argument("--quick", action="store_true", help="everything cut to minutes; the page is written to --work")
     given = parser.parse_args()
     stop_in_order()
@@ -189,9 +189,8 @@ def main() -> None:
     sizes, page, data = QUICK if given.quick else FULL, FILE, given.data.resolve()
     if given.quick:
         page = Path(shutil.copy(FILE, given.work))
-    if given.emoji:
-        run_emoji(given.work, data, sizes)
-    found = read_finished(given.work) if given.page or given.emoji else run_all(given.work, data, sizes)
+    only = [each for each in given.only.split(",") if each]
+    found = read_finished(given.work) if given.page else run_all(given.work, data, sizes, only)
     fill_page(page, found, data, sizes)
 
 

@@ -1,7 +1,7 @@
 """The runs behind `papers.md`, in one working folder; what is there is not done again."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,8 @@ def stored(file: Path, *words: object) -> Any:
     return json.loads(file.read_text())
 
 
-def run_all(work: Path, data: Path, sizes: Sizes) -> dict[str, Any]:
-    """Every result, by name; each part's processor time is noted."""
+def run_all(work: Path, data: Path, sizes: Sizes, only: Sequence[str] = ()) -> dict[str, Any]:
+    """Every result, by name; each part's processor time is noted. With `only` these parts alone are run."""
     parts: dict[str, Callable[[], object]] = {
         "photographs": lambda: run_products(work, data, sizes),
         "check": lambda: run_check(work, data, sizes),
@@ -49,9 +49,9 @@ def run_all(work: Path, data: Path, sizes: Sizes) -> dict[str, Any]:
         "emoji": lambda: run_drawings(work, data, sizes),
         "materials": lambda: run_materials(work, data, sizes),
     }
-    for name, run in parts.items():
+    for name in only or parts:
         with timed(work, name):
-            run()
+            parts[name]()
     return read_finished(work)
 
 

@@ -39,7 +39,7 @@ def run_all(work: Path, data: Path, sizes: Sizes, only: Sequence[str] = ()) -> d
         "photographs": lambda: run_products(work, data, sizes),
         "check": lambda: run_check(work, data, sizes),
         "lessons": lambda: run_lessons(work, sizes),
-        "paper": lambda: run_paper(work, "paper", work / "products", "type_colour", sizes),
+        "paper": lambda: run_paper(work, "paper", few_classes(work, data, sizes), "type_colour", sizes),
         "paper_emoji": lambda: run_emoji(work, data, sizes),
         "trunk_ablation": lambda: run_trunk_ablation(work, data, sizes),
         "head_ablation": lambda: run_head_ablation(work, sizes),

@@ -129,7 +129,6 @@ def metric_rows(found: Found, n_random: int) -> Iterator[Row]:
     for name, printed in (
         ("NMI", "rises with the number of classes"),
         (MAIN, "falls"),
-        ("R_Precision", "falls"),
         ("P@1", "falls"),
         ("F1", "falls"),
     ):

@@ -1,7 +1,7 @@
 """The runs behind `papers.md`, in one working folder; what is there is not done again."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,13 @@ def stored(file: Path, *words: object) -> Any:
     return json.loads(file.read_text())
 
 
-def run_all(work: Path, data: Path, sizes: Sizes) -> dict[str, Any]:
-    """Every result, by name; each part's processor time is noted."""
+def run_all(work: Path, data: Path, sizes: Sizes, only: Sequence[str] = ()) -> dict[str, Any]:
+    """Every result, by name; each part's processor time is noted. With `only` these parts alone are run."""
     parts: dict[str, Callable[[], object]] = {
         "photographs": lambda: run_products(work, data, sizes),
         "check": lambda: run_check(work, data, sizes),
         "lessons": lambda: run_lessons(work, sizes),
-        "paper": lambda: run_paper(work, "paper", work / "products", "type_colour", sizes),
+        "paper": lambda: run_paper(work, "paper", few_classes(work, data, sizes), "type_colour", sizes),
         "paper_emoji": lambda: run_emoji(work, data, sizes),
         "trunk_ablation": lambda: run_trunk_ablation(work, data, sizes),
         "head_ablation": lambda: run_head_ablation(work, sizes),
@@ -49,9 +49,9 @@ def run_all(work: Path, data: Path, sizes: Sizes) -> dict[str, Any]:
         "emoji": lambda: run_drawings(work, data, sizes),
         "materials": lambda: run_materials(work, data, sizes),
     }
-    for name, run in parts.items():
+    for name in only or parts:
         with timed(work, name):
-            run()
+            parts[name]()
     return read_finished(work)
 
 

@@ -14,6 +14,7 @@ from PIL import Image, ImageDraw
 from likewise.catalog import make_catalog
 from likewise.catalog.readers import read
 from likewise.workspace import WorkspaceFolder
+from tests.real.places import NO_DATA
 
 hypothesis.settings.register_profile("likewise", deadline=None)  # no test depends on the clock
 hypothesis.settings.load_profile("likewise")
@@ -35,12 +36,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if name in heavy or f"{name}::{getattr(function, '__name__', '')}" in heavy:
             item.add_marker(pytest.mark.heavy)
         code = getattr(function, "__code__", None)
-        if TESTS / "real" in item.path.parents or (code is not None and "real_data" in code.co_names):
+        asks = code is not None and "real_data" in code.co_names
+        whole_file = any(NO_DATA in mark.kwargs.get("reason", "") for mark in item.iter_markers("skipif"))
+        if asks or whole_file or TESTS / "real" in item.path.parents:
             item.add_marker(pytest.mark.real)
 
 
 def pytest_collection_finish() -> None:
     """What is imported by now stays to the end: the collector of garbage need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish() -> None:
+    """Pytest collects ten times before it ends, to hear of errors in finalizers; what two leave is no garbage."""
+    gc.collect()
     gc.collect()
     gc.freeze()
 

@@ -20,7 +20,7 @@ def make_model(family: str, folder: Path) -> Path:
     import torch
     import transformers
 
-    transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers.utils.logging.set_verbosity_error()
     torch.manual_seed(sum(map(ord, family)))
     folder.mkdir(parents=True)
     network, processor = MAKERS[family](transformers)

@@ -41,7 +41,9 @@ class QuerySums:
 
     def grouped(self, groups: NDArray[np.int64]) -> "QuerySums":
         """The queries of each group (numbered from 0) as one: the same value, over groups."""
-        numerator, denominator = (np.bincount(groups, of).astype(np.float64) for of in (self.numerator, self.denominator))
+        numerator, denominator = (
+            np.bincount(groups, of).astype(np.float64) for of in (self.numerator, self.denominator)
+        )
         return QuerySums(numerator, denominator)
 
     def jackknife(self) -> Floats:

@@ -21,7 +21,6 @@ from likewise.evaluation.estimates.chances import (
 )
 
 PRIOR_RATIO = 0.5
-WITHIN_QUERY_RATIO = 1.0 / 3.0  # nDCG and AP: another similar item moves them the less, the more are known of already
 CERTAIN = 1.0 - 1e-9
 MACRO_AUC_RATIO = 1.0  # a pair far down the list of a query with few similar items moves it most
 
@@ -71,9 +70,9 @@ def expected_measures(
             discounted = np.where(rank < k, gains[k][np.minimum(rank, k - 1)], 0.0)
             by_name[f"P@{k}"] = ExpectedMeasure(expected_linear_gain(chances, top / k), every_query)
             by_name[f"Recall@{k}"] = ExpectedMeasure(mean.expect(top), similar, counts_queries=True)
-            by_name[f"nDCG@{k}"] = _within_query(levels[k].expect(discounted), similar, alone=k == 1)
+            by_name[f"nDCG@{k}"] = ExpectedMeasure(levels[k].expect(discounted), similar, counts_queries=True)
         precision = mean.expect_precision(order.astype(np.int64), rank.astype(np.int64))
-        by_name["AP"] = _within_query(precision, similar)
+        by_name["AP"] = ExpectedMeasure(precision, similar, counts_queries=True)
         by_name["ROC_AUC"] = ExpectedMeasure(
             _area(mean, similar, below.astype(np.float64), block.n_admissible),
             similar,
@@ -82,12 +81,6 @@ def expected_measures(
         )
         found.append(by_name)
     return expected_linear_gain(chances, np.ones_like(chances.chance)), found
-
-
-def _within_query(numerator: Expectation, similar: Expectation, *, alone: bool = False) -> ExpectedMeasure:
-    """`alone`: of one candidate, as P@1 is, for which it does not matter how many others are similar."""
-    ratio = PRIOR_RATIO if alone else WITHIN_QUERY_RATIO
-    return ExpectedMeasure(numerator, similar, counts_queries=True, prior_ratio=ratio)
 
 
 def expected_linear_gain(chances: PairChances, gain: Floats) -> Expectation:

@@ -10,7 +10,7 @@ The variance is taken between queries, which are drawn independently, so it hold
 part from drawing, the sum of s_i (y_i - p_i)^2 over labels with s_i = spread x slope^2, may hang on a few heavy labels:
 where one of them is a surprise, the value is far off and the variance large; where none is, it is too small. The
 predicted chances know of surprises that did not happen, sum of s_i p_i (1 - p_i), but overstate them, by about two
-where they hang on pairs far down the lists, and by three for nDCG and AP. So both are weighed as in credibility theory
+where they hang on pairs far down the lists. So both are weighed as in credibility theory
 (Buhlmann 1967): what labels show by the number of surprises it rests on, predicted^2 / variance of what is seen, and
 PRIOR_EVENTS surprises of the size foreseen, `prior_ratio` x predicted. Where that is more than what labels show, the
 difference is added. The constants were chosen on a catalog of its own (docs/sampling.md).

@@ -48,7 +48,8 @@ def confidence_sequence(
         return ConfidenceSequence(value, -inf, inf)
     # a standard error from few queries is itself uncertain: widen it as Student's t does at the same depth of tail
     depth = mixture_radius(standard_error, alpha, tightest_at) / standard_error if standard_error > 0.0 else 0.0
-    wider = -float(stdtrit(n_queries - 1, ndtr(-depth))) / depth if depth else 1.0
+    # (abs: beyond the smallest float the quantile is infinite, with either sign)
+    wider = abs(float(stdtrit(n_queries - 1, ndtr(-depth)))) / depth if depth else 1.0
     radius = mixture_radius(standard_error, alpha, tightest_at) * wider
     return ConfidenceSequence(value, value - radius, value + radius)
 

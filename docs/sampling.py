@@ -33,8 +33,8 @@ ORDER_BLOCKS = {
     "sampling-large-order": "large",
 }
 PLANS: dict[str, tuple[tuple[DrawnDesign, int, int, int], ...]] = {
-    "materials": (("sampled", 40, 1000, 500), ("comparing", 40, 1000, 500), ("finding", 40, 1000, 500)),
-    "wardrobe": (("sampled", 40, 1023, 500), ("comparing", 40, 1023, 500), ("finding", 40, 1023, 500)),
+    "materials": (("sampled", 40, 1000, 1000), ("comparing", 40, 1000, 1000), ("finding", 40, 1000, 1000)),
+    "wardrobe": (("sampled", 40, 1023, 1000), ("comparing", 40, 1023, 1000), ("finding", 40, 1023, 1000)),
     "large": (("sampled", 40, 2557, 500),),
 }
 """Design, queries, labels, campaigns."""

@@ -23,6 +23,8 @@ from papers_rows import CONCATENATED, MAIN, SEPARATED, ends, percent, published,
 from papers_runs import read_finished, run_all
 from papers_vsd import vsd_rows
 
+from likewise.report.formatting import plural
+
 FILE = Path(__file__).with_name("papers.md")
 OF_TEST = "of test classes"
 HEAD = ("in the paper", "it prints", "command", "here", "equal, or differs because")
@@ -144,10 +146,10 @@ def paper_text(found: dict[str, Any], name: str, pictures: str, sizes: Sizes) ->
     each = seconds / (n_trained * asked["steps"])
     whole = 12 * (50 + 10) * 4 * 2000 * each / 86_400
     text = f"""efficientnet-lite0 at 64 pixels on half of {pictures} took {seconds / 60:.1f} minutes of processor
-    time for one loss with {asked["trials"]} trial and {asked["reruns"]} rerun of
+    time for one loss with {plural(asked["trials"], "trial")} and {plural(asked["reruns"], "rerun")} of
     {asked["steps"]} steps each ({n_trained} models): concatenated MAP@R {values}. Cut: 50 trials to
     {asked["trials"]}, 10 reruns to {asked["reruns"]}, 12 losses to 1, 227 pixels to 64, training to a plateau to
-    {asked["steps"]} steps at 1e-6, which changes next to nothing. All of it with pictures of this size, at 2,000
+    {asked["steps"]} steps at 1e-6. All of it with pictures of this size, at 2,000
     steps a model, would take about {whole:,.0f} days; it was not run."""
     return paragraph(text)
 
